@@ -1,0 +1,5 @@
+//! The kernel model: functions, types, macros and launches of a file, lowered from its syntax tree.
+
+mod ast;
+
+pub use ast::*;

@@ -1,0 +1,4 @@
+//! What one warp does: the facts about a kernel that rules, `accesses` and pictures speak from.
+
+pub mod banks;
+pub mod facts;
