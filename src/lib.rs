@@ -10,5 +10,6 @@ pub mod source;
 pub mod preprocess;
 pub mod model;
 pub mod warp;
+pub mod symbolic;
 pub mod finding;
 pub mod report;

@@ -1,0 +1,6 @@
+//! Symbolic values: what every thread of a block computes, as far as the source tells.
+
+pub mod eval;
+pub mod lanes;
+pub mod term;
+pub mod value;
