@@ -126,6 +126,13 @@ pub struct Memory {
     pub global: Option<DeclId>,
 }
 
+impl Memory {
+    /// Sized at the launch: `extern __shared__`.
+    pub fn is_dynamic(&self) -> bool {
+        self.space == Space::Shared && matches!(self.ty, Ty::Array(_, None))
+    }
+}
+
 /// What the parts of an object that were never written hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rest {

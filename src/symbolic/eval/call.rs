@@ -948,7 +948,7 @@ impl<'p> Eval<'p> {
         let file = self.file();
         self.events.launches.push(LaunchSite {
             kernel: id,
-            bindings: bindings.into(),
+            bindings,
             span,
             grid: shape.first().copied().unwrap_or([None; 3]),
             block: shape.get(1).copied().unwrap_or([None; 3]),
@@ -1039,16 +1039,19 @@ impl<'p> Eval<'p> {
             Value::Closure(closure) if depth < 2 => {
                 let mut captured = Vec::new();
                 for (name, local) in closure.names.clone() {
-                    let value = match local {
-                        Local::Place(place) => self.quietly(|e| e.load(&place, Span::new(FileId(0), 0, 0))),
-                        Local::Value(value) => value,
+                    let (ty, value) = match local {
+                        Local::Place(place) => {
+                            let ty = place.ty.clone();
+                            (ty, self.quietly(|e| e.load(&place, Span::new(FileId(0), 0, 0))))
+                        }
+                        Local::Value(value) => (value.ty(), value),
                         _ => continue,
                     };
-                    captured.push((name, self.portable(&value, depth + 1)));
+                    captured.push((name, ty, self.portable(&value, depth + 1)));
                 }
-                Argument::Closure(closure.clone(), captured)
+                Argument::Closure { lambda: closure.lambda, file: closure.file, captured }
             }
-            Value::Function(id, bindings) => Argument::Function(*id, bindings.clone()),
+            Value::Function(id, bindings) => Argument::Function(*id, bindings.to_vec()),
             _ => Argument::Unknown,
         }
     }

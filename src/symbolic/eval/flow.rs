@@ -56,11 +56,15 @@ impl<'p> Eval<'p> {
         }
         let before = self.state.clone();
         let mark = before.guards.len();
+        let region = self.push_region();
         self.enter(condition, true, span, GuardKind::Branch);
         let a = then(self);
         let after_then = std::mem::replace(&mut self.state, before);
+        self.region = region.clone();
+        self.push_region();
         self.enter(condition, false, span, GuardKind::Branch);
         let b = otherwise(self);
+        self.region = region;
         let after_else = std::mem::replace(&mut self.state, after_then);
         self.join_into(after_else, &condition.poly, mark);
         self.straight += 1;

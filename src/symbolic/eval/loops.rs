@@ -224,6 +224,7 @@ impl<'p> Eval<'p> {
         self.loads.clear();
         self.loop_depth += 1;
         self.straight += 1;
+        let region = self.push_region();
         let mut scope = Scope::Grid;
         let mut is_endless = l.condition.is_none();
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
@@ -243,6 +244,7 @@ impl<'p> Eval<'p> {
         }
         self.loop_depth -= 1;
         self.straight += 1;
+        self.region = region;
         for state in &breaks {
             for guard in state.guards.iter().skip(mark) {
                 scope = scope.max(guard.scope);

@@ -328,7 +328,6 @@ impl<'p> Eval<'p> {
 
     /// After a store, loads from what it may have changed yield new values.
     pub(super) fn forget_loads(&mut self, base: Base) {
-        self.order += 1;
         let space = self.memory(base).map(|m| m.space);
         let memories = &self.memories;
         self.loads.retain(|(b, ..), _| match b {
@@ -483,6 +482,7 @@ impl<'p> Eval<'p> {
             conditions,
             straight: self.straight,
             order: self.order,
+            region: self.region.clone(),
             in_loop: self.loop_depth > 0,
             record,
             why,

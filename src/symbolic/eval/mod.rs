@@ -7,6 +7,7 @@
 mod builtin;
 mod call;
 mod decl;
+mod entry;
 mod expr;
 mod flow;
 mod loops;
@@ -14,6 +15,8 @@ mod memory;
 mod names;
 mod stmt;
 mod types;
+
+pub use types::binding_text;
 
 use std::rc::Rc;
 
@@ -50,8 +53,10 @@ pub struct Touch {
     pub conditions: Rc<Vec<(Poly, bool)>>,
     /// Accesses with the same number stand in one run of straight code.
     pub straight: u32,
-    /// Counts barriers and stores that may alias, for merging and re-reads.
+    /// Counts barriers and fences: other threads' writes may be seen behind them.
     pub order: u32,
+    /// The branch sides and loop bodies around it, outermost first: an access dominates what its own region is a prefix of.
+    pub region: Rc<[u32]>,
     pub in_loop: bool,
     /// The record whose member this is, where the access is part of a whole-record copy or a member access.
     pub record: Option<std::sync::Arc<RecordTy>>,
@@ -64,7 +69,7 @@ pub struct Touch {
 #[derive(Debug, Clone)]
 pub struct LaunchSite<'p> {
     pub kernel: DeclId,
-    pub bindings: Rc<[Binding]>,
+    pub bindings: Vec<Binding>,
     pub span: Span,
     pub grid: [Option<i64>; 3],
     pub block: [Option<i64>; 3],
@@ -81,8 +86,9 @@ pub enum Argument<'p> {
     /// A pointer: known distance from an allocation in bytes, `None` if unknown, and an allocation number for aliasing.
     Pointer { allocation: u32, offset: Option<i64>, name: Name, align: u64 },
     Record(Vec<(u64, Argument<'p>)>),
-    Closure(Rc<super::value::Closure<'p>>, Vec<(Name, Argument<'p>)>),
-    Function(DeclId, Rc<[Binding]>),
+    /// A lambda with what it saw, each with its type.
+    Closure { lambda: &'p crate::model::Lambda, file: FileId, captured: Vec<(Name, Ty, Argument<'p>)> },
+    Function(DeclId, Vec<Binding>),
     Unknown,
 }
 
@@ -153,6 +159,8 @@ pub struct Eval<'p> {
     pub(super) step_cap: usize,
     pub(super) straight: u32,
     pub(super) order: u32,
+    pub(super) region: Rc<[u32]>,
+    next_region: u32,
     /// Loads of one address with no store in between give one value.
     pub(super) loads: FxHashMap<(Base, Poly, Ty2), Value<'p>>,
     pub(super) parts: FxHashMap<(u32, u64), Value<'p>>,
@@ -207,6 +215,8 @@ impl<'p> Eval<'p> {
             step_cap: STEP_LIMIT,
             straight: 0,
             order: 0,
+            region: Rc::from([]),
+            next_region: 0,
             loads: FxHashMap::default(),
             parts: FxHashMap::default(),
             region_of: FxHashMap::default(),
@@ -346,6 +356,14 @@ impl<'p> Eval<'p> {
                 list
             }
         }
+    }
+
+    /// Enters a branch side or loop body; returns the region to come back to.
+    pub(super) fn push_region(&mut self) -> Rc<[u32]> {
+        self.next_region += 1;
+        let mut path = self.region.to_vec();
+        path.push(self.next_region);
+        std::mem::replace(&mut self.region, path.into())
     }
 
     pub(super) fn push_guard(&mut self, guard: Guard) {
