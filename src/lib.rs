@@ -9,6 +9,7 @@
 pub mod source;
 pub mod preprocess;
 pub mod model;
+pub mod arch;
 pub mod warp;
 pub mod finding;
 pub mod report;

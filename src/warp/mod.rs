@@ -2,3 +2,4 @@
 
 pub mod banks;
 pub mod facts;
+pub mod sectors;
