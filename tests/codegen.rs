@@ -3,7 +3,7 @@
 //!
 //! A source is a series of variants, each under a `//# what it shows` line; one test each. `// sass: LDS.64 STG` names the memory
 //! instructions of its line in any order, with the width in bits where it is not 32; `4xLDS` is four of them, `none` is none.
-//! Kernel parameters do not count. Without nvcc every test is shown as ignored.
+//! Kernel parameters do not count. `// fp64: 3` counts double-precision instructions; `none`, and `some` where a library's code counts in. Without nvcc every test is shown as ignored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match trials() {
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
-            eprintln!("{error}");
+            say(&error);
             ExitCode::FAILURE
         }
     }
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 fn trials() -> Result<Vec<Trial>, String> {
     let toolchain = Toolchain::find();
     if toolchain.is_none() {
-        eprintln!("nvcc is missing: what it does to memory accesses goes unchecked (scripts/setup-nvcc.sh sets it up)");
+        say("nvcc is missing: what it does to memory accesses goes unchecked (scripts/setup-nvcc.sh sets it up)");
     }
     let mut trials = Vec::new();
     for path in sources()? {
@@ -55,6 +55,12 @@ fn trials() -> Result<Vec<Trial>, String> {
     Ok(trials)
 }
 
+/// Past the test harness, which shows nothing of an ignored test but its name.
+#[expect(clippy::print_stderr)]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
 fn sources() -> Result<Vec<PathBuf>, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codegen");
     let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -64,10 +70,18 @@ fn sources() -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// A line and the sorted names of the instructions it must become.
+/// A line and what it must have become.
 struct Mark {
     line: u32,
-    expected: Vec<String>,
+    expected: Expectation,
+}
+
+enum Expectation {
+    /// Just these memory instructions: their sorted names.
+    Accesses(Vec<String>),
+    /// So many double-precision instructions.
+    Fp64(usize),
+    AnyFp64,
 }
 
 struct Variant {
@@ -80,15 +94,30 @@ fn variants(text: &str) -> Result<Vec<Variant>, String> {
     for (number, line) in (1_u32..).zip(text.lines()) {
         if let Some(title) = line.strip_prefix("//# ") {
             variants.push(Variant { title: title.to_owned(), marks: Vec::new() });
-        } else if let Some((_, words)) = line.split_once("// sass: ") {
+        } else if let Some((mark, words)) = line.rsplit_once("// ").and_then(|(_, mark)| mark.split_once(": ")) {
+            let Some(expected) = expectation(mark, words) else { continue };
             let variant = variants.last_mut().ok_or_else(|| format!("line {number}: a mark above the first title"))?;
-            let expected = names(words).ok_or_else(|| format!("line {number}: cannot read \"{words}\""))?;
+            let expected = expected.ok_or_else(|| format!("line {number}: cannot read \"{words}\""))?;
             variant.marks.push(Mark { line: number, expected });
         }
     }
     match variants.iter().find(|variant| variant.marks.is_empty()) {
         Some(variant) => Err(format!("\"{}\" marks no line", variant.title)),
         None => Ok(variants),
+    }
+}
+
+/// `None` for a comment that is no mark, `Some(None)` for a mark that cannot be read.
+#[expect(clippy::option_option)]
+fn expectation(mark: &str, words: &str) -> Option<Option<Expectation>> {
+    match mark {
+        "sass" => Some(names(words).map(Expectation::Accesses)),
+        "fp64" => Some(match words {
+            "none" => Some(Expectation::Fp64(0)),
+            "some" => Some(Expectation::AnyFp64),
+            count => count.parse().ok().map(Expectation::Fp64),
+        }),
+        _ => None,
     }
 }
 
@@ -117,9 +146,10 @@ impl Source {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         let mut wrong = Vec::new();
         for mark in marks {
-            let found = accesses(lines.get(&Place { file: file.to_string(), line: mark.line }));
-            if found != mark.expected {
-                wrong.push(format!("line {}: {} expected, {} found", mark.line, list(&mark.expected), list(&found)));
+            let place = Place { file: file.to_string(), line: mark.line };
+            let instructions = lines.get(&place).map(Vec::as_slice).unwrap_or_default();
+            if let Some(difference) = mark.expected.difference(instructions) {
+                wrong.push(format!("line {}: {difference}", mark.line));
             }
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
@@ -133,8 +163,23 @@ impl Source {
     }
 }
 
-fn accesses(instructions: Option<&Vec<Instr>>) -> Vec<String> {
-    let accesses = instructions.into_iter().flatten().filter(|instr| instr.access().is_some());
+impl Expectation {
+    /// What is wrong about the instructions of the line.
+    fn difference(&self, instructions: &[Instr]) -> Option<String> {
+        let fp64 = instructions.iter().filter(|instr| instr.is_fp64()).count();
+        match self {
+            Self::Accesses(expected) => {
+                let found = accesses(instructions);
+                (found != *expected).then(|| format!("{} expected, {} found", list(expected), list(&found)))
+            }
+            Self::Fp64(expected) => (fp64 != *expected).then(|| format!("{expected} in fp64 expected, {fp64} found")),
+            Self::AnyFp64 => (fp64 == 0).then(|| "fp64 expected, none found".to_owned()),
+        }
+    }
+}
+
+fn accesses(instructions: &[Instr]) -> Vec<String> {
+    let accesses = instructions.iter().filter(|instr| instr.access().is_some());
     let mut names: Vec<String> = accesses.map(Instr::short_name).collect();
     names.sort();
     names
