@@ -310,6 +310,26 @@ __global__ void behind_unread(float* out) {
     out[T] = s[2 * T] - s[2 * T + 1];  // sass: LDS.64 STG
 }
 
+//# two variables side by side
+__global__ void two_variables(float* out, const float* a) {
+    __shared__ float mean, scale;
+    if (T == 0) {
+        mean = a[1];  // sass: LDG
+        scale = a[2];  // sass: LDG STS.64
+    }
+    __syncthreads();
+    out[T] = (a[T] - mean) * scale;  // sass: LDG LDS.64 STG
+}
+
+//# a row pitch of 50
+__global__ void rows_50(float* out) {
+    __shared__ float s[32 * 50];
+    FILL
+    float x = 0;
+    for (int k = 0; k < 50; k++) x += s[T * 50 + k];  // sass: 25xLDS.64
+    out[T] = x;
+}
+
 //# members of a struct without alignment
 struct Pair {
     int i;
