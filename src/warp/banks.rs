@@ -70,7 +70,8 @@ impl Request {
     /// Passes that the given lanes need when served together: the most different units in one column.
     fn passes(&self, lanes: Range<usize>) -> u32 {
         const NONE: u8 = u8::MAX;
-        let columns = BANKS / self.unit_words;
+        // A power of two.
+        let column_mask = BANKS / self.unit_words - 1;
         // The different units of a column form a chain through the lanes that first asked for them.
         let mut first = [NONE; BANKS];
         let mut next = [NONE; LANES];
@@ -78,7 +79,7 @@ impl Request {
         let mut most = 0;
         for lane in lanes {
             let Some(unit) = self.units[lane] else { continue };
-            let column = unit as usize % columns;
+            let column = unit as usize & column_mask;
             let mut at = first[column];
             while at != NONE && self.units[at as usize] != Some(unit) {
                 at = next[at as usize];
