@@ -1,11 +1,20 @@
 //! Source text: files of a run, held once, and where things stand in them.
 
 mod span;
+pub(crate) mod lexical;
+pub mod directives;
+pub mod load;
+mod paths;
+mod screen;
+mod resolve;
+mod settle;
+pub mod walk;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use span::{FileId, Span};
+pub use walk::{Collected, FileInfo, Include, WalkOptions, collect};
 
 /// One file of the run.
 #[derive(Debug, Clone)]
@@ -45,7 +54,8 @@ impl SourceFile {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_starts.partition_point(|s| *s <= offset).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
-        let column = self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
+        let column =
+            self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
         LineColumn { line: line as u32, column: column + 1 }
     }
 
