@@ -8,6 +8,7 @@
 
 pub mod source;
 pub mod preprocess;
+pub mod syntax;
 pub mod model;
 pub mod arch;
 pub mod warp;
