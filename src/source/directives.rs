@@ -1,6 +1,8 @@
 //! The lines of a file that begin with `#`, found without reading the code between them.
 
-use super::lexical::{byte, is_continued, is_digit_separator, is_raw_quote, skip_comment, skip_ident, skip_quoted, skip_raw_string};
+use super::lexical::{
+    byte, is_continued, is_digit_separator, is_raw_quote, skip_comment, skip_ident, skip_quoted, skip_raw_string,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectiveKind {
@@ -161,10 +163,10 @@ mod tests {
     #[test]
     fn a_block_comment_keeps_a_directive_open() {
         assert_eq!(kinds("#define A /* x\n y */ 1\nint b;"), vec![(DirectiveKind::Define, "#define A /* x\n y */ 1")]);
-        assert_eq!(kinds("#error don't\nint b;\n#else"), vec![
-            (DirectiveKind::Other, "#error don't"),
-            (DirectiveKind::Else, "#else")
-        ]);
+        assert_eq!(
+            kinds("#error don't\nint b;\n#else"),
+            vec![(DirectiveKind::Other, "#error don't"), (DirectiveKind::Else, "#else")]
+        );
     }
 
     #[test]

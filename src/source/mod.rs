@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use span::{FileId, Span};
-pub use walk::{Collected, FileInfo, Include, WalkOptions, collect};
+pub use walk::{Collected, FileInfo, Include, Selection, Selector, WalkOptions, collect};
 
 /// One file of the run.
 #[derive(Debug, Clone)]
@@ -54,7 +54,8 @@ impl SourceFile {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_starts.partition_point(|s| *s <= offset).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
-        let column = self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
+        let column =
+            self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
         LineColumn { line: line as u32, column: column + 1 }
     }
 
@@ -69,6 +70,14 @@ impl SourceFile {
         let start = self.line_starts.get(index).map_or(self.text.len(), |s| *s as usize);
         let end = self.line_starts.get(index + 1).map_or(self.text.len(), |s| *s as usize);
         self.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r'])
+    }
+
+    /// The byte range of a line counted from 1, its line end included; `None` behind the last line.
+    pub fn line_range(&self, line: u32) -> Option<std::ops::Range<usize>> {
+        let index = line.checked_sub(1)? as usize;
+        let start = *self.line_starts.get(index)? as usize;
+        let end = self.line_starts.get(index + 1).map_or(self.text.len(), |s| *s as usize);
+        Some(start..end)
     }
 
     /// The text of a span; empty where it does not fall on character boundaries.

@@ -37,8 +37,13 @@ mod tests {
 
     #[test]
     fn paths_are_cleaned_as_text() {
-        let cases =
-            [("a/./b/../c.cu", "a/c.cu"), ("./x.cu", "x.cu"), ("../a/../../b", "../../b"), ("a/..", "."), ("/../x", "/x")];
+        let cases = [
+            ("a/./b/../c.cu", "a/c.cu"),
+            ("./x.cu", "x.cu"),
+            ("../a/../../b", "../../b"),
+            ("a/..", "."),
+            ("/../x", "/x"),
+        ];
         for (path, cleaned) in cases {
             assert_eq!(clean(Path::new(path)), PathBuf::from(cleaned), "{path}");
         }

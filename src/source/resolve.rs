@@ -62,7 +62,10 @@ impl Resolver {
             return self.file_at(name.to_owned(), name.to_owned());
         }
         let beside = include.quoted.then(|| includer.parent()).flatten();
-        let found = beside.iter().chain(&self.include_dirs).find_map(|dir| self.file_at(clean(&dir.key.join(name)), clean(&dir.display.join(name))));
+        let found = beside
+            .iter()
+            .chain(&self.include_dirs)
+            .find_map(|dir| self.file_at(clean(&dir.key.join(name)), clean(&dir.display.join(name))));
         found.or_else(|| self.by_path_end(includer, include))
     }
 

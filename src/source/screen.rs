@@ -30,7 +30,8 @@ pub struct Screening {
 const DEVICE_WORDS: &[&str] =
     &["__global__", "__device__", "__shared__", "__constant__", "threadIdx", "<<<", "cuda_runtime", "cudaLaunchKernel"];
 const HIP_WORDS: &[&str] = &["hipLaunchKernelGGL", "hipMalloc", "hipMemcpy", "hipDeviceSynchronize"];
-const CUDA_WORDS: &[&str] = &["cudaMalloc", "cudaMemcpy", "cudaDeviceSynchronize", "cudaStream_t", "cudaError_t", "cudaGetLastError"];
+const CUDA_WORDS: &[&str] =
+    &["cudaMalloc", "cudaMemcpy", "cudaDeviceSynchronize", "cudaStream_t", "cudaError_t", "cudaGetLastError"];
 
 /// Whether the text holds device code or launches.
 pub fn holds_cuda(text: &str) -> bool {
@@ -76,7 +77,8 @@ pub fn calls_cuda(text: &str) -> bool {
 }
 
 fn dialect_of_include(name: &str) -> Option<Dialect> {
-    if name.starts_with("hip/") || name.starts_with("hipblas") || name.starts_with("hipcub") || name == "hip_runtime.h" {
+    if name.starts_with("hip/") || name.starts_with("hipblas") || name.starts_with("hipcub") || name == "hip_runtime.h"
+    {
         Some(Dialect::Hip)
     } else if name.starts_with("sycl/") || name.starts_with("CL/sycl") {
         Some(Dialect::Sycl)
@@ -86,11 +88,17 @@ fn dialect_of_include(name: &str) -> Option<Dialect> {
 }
 
 fn names_cuda(name: &str) -> bool {
-    name.starts_with("cuda") || name.starts_with("cublas") || name.starts_with("cub/") || name.starts_with("cooperative_groups")
+    name.starts_with("cuda")
+        || name.starts_with("cublas")
+        || name.starts_with("cub/")
+        || name.starts_with("cooperative_groups")
 }
 
 /// Each directive, and whether it stands outside all conditionals but the file's own guard.
-pub(crate) fn with_depth<'a>(text: &'a str, directives: &'a [Directive]) -> impl Iterator<Item = (Directive, bool)> + 'a {
+pub(crate) fn with_depth<'a>(
+    text: &'a str,
+    directives: &'a [Directive],
+) -> impl Iterator<Item = (Directive, bool)> + 'a {
     let guarded = is_guarded(text, directives);
     let mut depth = 0usize;
     directives.iter().map(move |directive| {
@@ -107,7 +115,11 @@ pub(crate) fn with_depth<'a>(text: &'a str, directives: &'a [Directive]) -> impl
 fn is_guarded(text: &str, directives: &[Directive]) -> bool {
     let word = |d: &Directive| {
         let argument = text.get(d.arguments as usize..d.end as usize).unwrap_or("").trim();
-        argument.split(|c: char| !(c.is_alphanumeric() || c == '_')).find(|w| !w.is_empty() && *w != "defined").unwrap_or("").to_owned()
+        argument
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .find(|w| !w.is_empty() && *w != "defined")
+            .unwrap_or("")
+            .to_owned()
     };
     let mut code = directives.iter().filter(|d| d.kind != DirectiveKind::Pragma);
     match (code.next(), code.next()) {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
+use super::FileId;
 use super::directives::Directive;
 use super::resolve::Location;
 use super::screen::{Dialect, Screening, calls_cuda};
 use super::walk::{Collected, FileInfo, Include};
-use super::FileId;
 
 /// A file that was read.
 pub(crate) struct Node {
@@ -68,7 +68,8 @@ pub(crate) fn settle(
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     for index in order {
         let Some(node) = nodes[index].take() else { continue };
-        let includes = node.includes.iter().filter_map(|e| Some(Include { offset: e.offset, file: ids[e.node]? })).collect();
+        let includes =
+            node.includes.iter().filter_map(|e| Some(Include { offset: e.offset, file: ids[e.node]? })).collect();
         collected.sources.add(node.location.display, node.text);
         collected.info.push(FileInfo {
             is_context: node.is_context,
