@@ -26,7 +26,8 @@ pub(super) fn write(report: &Report, sources: &SourceMap, colour: Colour, out: &
 }
 
 fn draw(report: &Report, sources: &SourceMap, out: &mut dyn WriteColor) -> io::Result<()> {
-    let config = Config { chars: Chars::ascii(), ..Config::default() };
+    let chars = Chars { snippet_start: "+-".to_owned(), ..Chars::ascii() };
+    let config = Config { chars, ..Config::default() };
     let drawn = Drawn::new(report, sources);
     for finding in &report.findings {
         let diagnostic = diagnostic(finding, sources);

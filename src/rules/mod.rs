@@ -22,6 +22,8 @@ mod unused_suppression;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::sync::LazyLock;
 
