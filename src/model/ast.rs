@@ -145,39 +145,92 @@ pub struct Expr {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {
-    Int { value: u64, unsigned: bool, long: bool },
-    Float { value: f64, suffix: FloatSuffix },
+    Int {
+        value: u64,
+        unsigned: bool,
+        long: bool,
+    },
+    Float {
+        value: f64,
+        suffix: FloatSuffix,
+    },
     Bool(bool),
     Char(i64),
     Str(Name),
     Nullptr,
     This,
     Name(Path),
-    Unary { op: UnaryOp, operand: Box<Expr> },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
     /// `++x`, `x--`; `step` is 1 or -1.
-    IncDec { prefix: bool, step: i8, operand: Box<Expr> },
-    Binary { op: BinaryOp, left: Box<Expr>, right: Box<Expr> },
+    IncDec {
+        prefix: bool,
+        step: i8,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `=` has no `op`; `+=` and kin have one.
-    Assign { op: Option<BinaryOp>, target: Box<Expr>, value: Box<Expr> },
-    Conditional { condition: Box<Expr>, then: Box<Expr>, otherwise: Box<Expr> },
-    Index { base: Box<Expr>, index: Box<Expr> },
-    Member { base: Box<Expr>, arrow: bool, member: PathSegment },
+    Assign {
+        op: Option<BinaryOp>,
+        target: Box<Expr>,
+        value: Box<Expr>,
+    },
+    Conditional {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    Member {
+        base: Box<Expr>,
+        arrow: bool,
+        member: PathSegment,
+    },
     /// A call or a conversion `T(x)`: the callee tells, once names are known.
-    Call { callee: Box<Expr>, args: Vec<Expr> },
+    Call {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+    },
     /// `callee<<<config>>>(args)`; config holds one to four expressions: grid, block, dynamic shared bytes, stream.
-    Launch { callee: Box<Expr>, config: Vec<Expr>, args: Vec<Expr> },
-    Cast { style: CastStyle, ty: TypeExpr, operand: Box<Expr> },
+    Launch {
+        callee: Box<Expr>,
+        config: Vec<Expr>,
+        args: Vec<Expr>,
+    },
+    Cast {
+        style: CastStyle,
+        ty: TypeExpr,
+        operand: Box<Expr>,
+    },
     /// `T{a, b}` and `T(a, b)` where T is certainly a type.
-    Construct { ty: TypeExpr, args: Vec<Expr> },
+    Construct {
+        ty: TypeExpr,
+        args: Vec<Expr>,
+    },
     /// `{a, b}` without a type.
     InitList(Vec<Expr>),
     /// `{.x = a}` inside an initialiser list.
-    Designated { field: Name, value: Box<Expr> },
+    Designated {
+        field: Name,
+        value: Box<Expr>,
+    },
     SizeofType(TypeExpr),
     SizeofExpr(Box<Expr>),
     Alignof(TypeExpr),
     Lambda(Box<Lambda>),
-    New { ty: TypeExpr, count: Option<Box<Expr>> },
+    New {
+        ty: TypeExpr,
+        count: Option<Box<Expr>>,
+    },
     Delete(Box<Expr>),
     Comma(Vec<Expr>),
     /// Understood by nobody; the reason is a sentence fragment.
@@ -254,12 +307,37 @@ pub enum StmtKind {
     Expr(Expr),
     Decl(Vec<VarDecl>),
     Block(Vec<Stmt>),
-    If { is_constexpr: bool, init: Option<Box<Stmt>>, condition: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
-    While { condition: Expr, body: Box<Stmt> },
-    DoWhile { body: Box<Stmt>, condition: Expr },
-    For { init: Option<Box<Stmt>>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt>, unroll: Option<Unroll> },
-    RangeFor { variable: VarDecl, range: Expr, body: Box<Stmt> },
-    Switch { condition: Expr, cases: Vec<SwitchCase> },
+    If {
+        is_constexpr: bool,
+        init: Option<Box<Stmt>>,
+        condition: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    While {
+        condition: Expr,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        condition: Expr,
+    },
+    For {
+        init: Option<Box<Stmt>>,
+        condition: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+        unroll: Option<Unroll>,
+    },
+    RangeFor {
+        variable: VarDecl,
+        range: Expr,
+        body: Box<Stmt>,
+    },
+    Switch {
+        condition: Expr,
+        cases: Vec<SwitchCase>,
+    },
     Return(Option<Expr>),
     Break,
     Continue,
@@ -393,8 +471,13 @@ pub struct TemplateParam {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplateParamKind {
-    Type { default: Option<TypeExpr> },
-    Value { ty: TypeExpr, default: Option<Expr> },
+    Type {
+        default: Option<TypeExpr>,
+    },
+    Value {
+        ty: TypeExpr,
+        default: Option<Expr>,
+    },
     /// A template template parameter.
     Template,
 }

@@ -45,7 +45,8 @@ impl SourceFile {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_starts.partition_point(|s| *s <= offset).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
-        let column = self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
+        let column =
+            self.text.get(start as usize..offset as usize).map_or(offset - start, |s| s.chars().count() as u32);
         LineColumn { line: line as u32, column: column + 1 }
     }
 
