@@ -1,7 +1,7 @@
 //! Expectation comments of a fixture, turned into records: what must be found where, and what must not.
 //!
 //! ```text
-//! // expect: ID[(confidence)] ["message part"] [key=value ...] [on `text of the primary span`]
+//! // expect: ID[(words)] ["message part"] [key=value ...] [on `text of the primary span`]
 //! // expect-next: ...          the same for the next line that is more than an expectation
 //! // expect-either: ...        the finding or one of its related places stands on this line
 //! // expect-none: ID "why"     looks wrong and is not
@@ -11,7 +11,7 @@
 //! // fixture-args: ...         more arguments for `cudalint check`
 //! ```
 //!
-//! Several expectations may follow one another on one line.
+//! The words are a level, a confidence or both: `(note, likely)`. Several expectations may follow one another on one line.
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,7 @@ pub(crate) struct Expectation {
     /// Counted from 1.
     pub line: u32,
     pub rule: String,
+    pub level: Option<String>,
     pub confidence: Option<String>,
     /// A part of the message; the reason for `Nothing` and `Missed`.
     pub text: Option<String>,
@@ -108,11 +109,8 @@ fn next_code_line(lines: &[&str], index: usize) -> usize {
 }
 
 fn parse(kind: Kind, file: &Path, line: u32, body: &str) -> Result<Expectation, String> {
-    let (head, mut rest) = body.split_once(' ').unwrap_or((body, ""));
-    let (rule, confidence) = match head.split_once('(') {
-        Some((rule, word)) => (rule, Some(word.strip_suffix(')').ok_or("confidence without `)`")?.to_owned())),
-        None => (head, None),
-    };
+    let end = body.find([' ', '(']).unwrap_or(body.len());
+    let (rule, mut rest) = body.split_at(end);
     if rule.is_empty() {
         return Err("expectation without a name".to_owned());
     }
@@ -121,11 +119,23 @@ fn parse(kind: Kind, file: &Path, line: u32, body: &str) -> Result<Expectation, 
         file: file.to_owned(),
         line,
         rule: rule.to_owned(),
-        confidence,
+        level: None,
+        confidence: None,
         text: None,
         evidence: Vec::new(),
         on: None,
     };
+    if let Some(words) = rest.strip_prefix('(') {
+        let (words, after) = words.split_once(')').ok_or("unclosed parenthesis")?;
+        rest = after;
+        for word in words.split(',').map(str::trim) {
+            match word {
+                "note" | "warning" | "error" => item.level = Some(word.to_owned()),
+                "proven" | "likely" | "possible" => item.confidence = Some(word.to_owned()),
+                _ => return Err(format!("`{word}` is neither a level nor a confidence")),
+            }
+        }
+    }
     rest = rest.trim();
     while !rest.is_empty() {
         rest = term(&mut item, rest)?.trim_start();

@@ -84,6 +84,11 @@ fn stands_at(e: &Expectation, finding: &Finding) -> bool {
 /// What keeps `finding` from being the one that `e` means.
 fn differences(e: &Expectation, finding: &Finding, source: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
     let mut found = Vec::new();
+    if let Some(level) = &e.level
+        && *level != finding.level
+    {
+        found.push(format!("level is {}, expected {level}", finding.level));
+    }
     if let Some(confidence) = &e.confidence
         && *confidence != finding.confidence
     {
