@@ -71,7 +71,8 @@ fn run(root: &Path, case: &Case, catalogue: &[RuleRow]) -> Result<(), Failed> {
     if once.bytes != eight.bytes {
         problems.push("output differs between --threads 1 and --threads 8".to_owned());
     }
-    if problems.is_empty() && case.files.len() == 1 {
+    let is_about_comments = case.rule.as_deref().is_some_and(|rule| ABOUT_COMMENTS.contains(&rule));
+    if problems.is_empty() && case.files.len() == 1 && !is_about_comments {
         problems.extend(suppression_problems(case, &stage, &once)?);
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
@@ -166,32 +167,47 @@ fn span_problems(folder: &Path, checked: &Checked) -> Vec<String> {
     findings.filter_map(|f| of(f).err().map(|e| format!("{}: {e}", matching::describe(f)))).collect()
 }
 
-/// An `allow` above a finding must silence that rule on that line and nothing else.
+/// An `allow` behind a finding's line must silence that rule on that line and nothing else; above the statement it must
+/// silence at least that.
 fn suppression_problems(case: &Case, stage: &Stage, once: &Checked) -> Result<Vec<String>, Failed> {
     let source = fs::read_to_string(stage.folder.join(&case.path))?;
     let lines: Vec<&str> = source.lines().collect();
-    let mut places: Vec<(u32, &str)> = once.report.findings.iter().map(|f| (f.line, f.rule.as_str())).collect();
-    places.retain(|(line, rule)| !ABOUT_COMMENTS.contains(rule) && !continues(&lines, *line));
-    places.dedup();
+    let places = |c: &Checked| c.report.findings.iter().map(|f| (f.line, f.rule.clone())).collect::<Vec<_>>();
+    let before = places(once);
+    let mut targets: Vec<(u32, String)> = before.clone();
+    targets.retain(|(line, rule)| !ABOUT_COMMENTS.contains(&rule.as_str()) && !continues(&lines, *line));
+    targets.sort();
+    targets.dedup();
     let mut problems = Vec::new();
-    for (line, rule) in places {
+    for (line, rule) in targets {
         let scratch = tempfile::tempdir()?;
         let name = Path::new("case.cu");
-        let mut changed = lines.clone();
+        let index = line as usize - 1;
         let comment = format!("// cudalint: allow({rule}) -- test");
-        changed.insert(line as usize - 1, &comment);
-        fs::write(scratch.path().join(name), changed.join("\n") + "\n")?;
-        let after = checker::check(scratch.path(), &[name], &stage.arguments, 1)?;
-        let wanted: Vec<(u32, &str)> = (once.report.findings.iter())
-            .filter(|f| !(f.line == line && f.rule == rule))
-            .map(|f| (f.line + u32::from(f.line >= line), f.rule.as_str()))
-            .collect();
-        let mut got: Vec<(u32, &str)> = after.report.findings.iter().map(|f| (f.line, f.rule.as_str())).collect();
-        let mut wanted = wanted;
-        wanted.sort_unstable();
-        got.sort_unstable();
+        let check = |changed: &[String]| -> Result<Vec<(u32, String)>, Failed> {
+            fs::write(scratch.path().join(name), changed.join("\n") + "\n")?;
+            Ok(places(&checker::check(scratch.path(), &[name], &stage.arguments, 1)?))
+        };
+        let mut behind: Vec<String> = lines.iter().map(|l| (*l).to_owned()).collect();
+        let code = lines[index].split("//").next().unwrap_or_default();
+        behind[index] = format!("{code} {comment}");
+        let wanted: Vec<_> = before.iter().filter(|place| **place != (line, rule.clone())).cloned().collect();
+        let got = check(&behind)?;
         if got != wanted {
-            problems.push(format!("allow({rule}) above line {line}: findings are {got:?}, expected {wanted:?}"));
+            problems.push(format!("allow({rule}) behind line {line}: findings are {got:?}, expected {wanted:?}"));
+        }
+        let mut above: Vec<String> = lines.iter().map(|l| (*l).to_owned()).collect();
+        above.insert(index, comment);
+        let got = check(&above)?;
+        let is_missing = |place: &&(u32, String)| {
+            place.1 != rule && !got.contains(&(place.0 + u32::from(place.0 >= line), place.1.clone()))
+        };
+        if got.contains(&(line + 1, rule.clone())) || before.iter().any(|place| is_missing(&place)) {
+            problems.push(format!("allow({rule}) above line {line}: findings are {got:?}"));
+        }
+        let about = |places: &[(u32, String)]| places.iter().filter(|p| ABOUT_COMMENTS.contains(&p.1.as_str())).count();
+        if about(&got) > about(&before) {
+            problems.push(format!("allow({rule}) above line {line} is not taken as used"));
         }
     }
     Ok(problems)
