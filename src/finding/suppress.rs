@@ -11,7 +11,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::Finding;
 use super::lexer::{self, Comment, Lexed, Mark, Token};
-use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::source::{SourceFile, SourceMap, Span};
 
 /// A comment that begins with `cudalint:`.
 #[derive(Debug, Clone)]
@@ -38,9 +38,8 @@ pub struct NamedRule {
 }
 
 impl Suppression {
-    fn covers(&self, file: FileId, lines: &RangeInclusive<u32>) -> bool {
-        self.comment.file == file
-            && self.lines.as_ref().is_none_or(|own| own.start() <= lines.end() && lines.start() <= own.end())
+    fn covers(&self, lines: &RangeInclusive<u32>) -> bool {
+        self.lines.as_ref().is_none_or(|own| own.start() <= lines.end() && lines.start() <= own.end())
     }
 }
 
@@ -53,13 +52,15 @@ pub fn read(file: &SourceFile) -> Vec<Suppression> {
     lexed.comments.iter().filter_map(|comment| suppression(file, &lexed, comment)).collect()
 }
 
-/// Marks the names that silence `finding` as used; says whether there was one.
+/// Marks the names that silence `finding` as used; says whether there was one. `suppressions` stand in the order of their files.
 pub fn silences(suppressions: &mut [Suppression], finding: &Finding, sources: &SourceMap) -> bool {
     let file = sources.get(finding.span.file);
     let last = finding.span.end.saturating_sub(1).max(finding.span.start);
     let lines = file.line(finding.span.start)..=file.line(last);
     let mut is_silenced = false;
-    for suppression in suppressions.iter_mut().filter(|s| s.covers(finding.span.file, &lines)) {
+    let first = suppressions.partition_point(|s| s.comment.file < file.id);
+    let own = suppressions.iter_mut().skip(first).take_while(|s| s.comment.file == file.id);
+    for suppression in own.filter(|s| s.covers(&lines)) {
         for named in suppression.rules.iter_mut().filter(|named| named.name == finding.rule) {
             named.is_used = true;
             is_silenced = true;
@@ -214,6 +215,7 @@ fn is_pragma(file: &SourceFile, token: Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::FileId;
 
     fn file(text: &str) -> SourceFile {
         SourceFile::new(FileId(0), "a.cu".into(), text)

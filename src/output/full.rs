@@ -1,6 +1,7 @@
 //! Findings as a person reads them: the source, what is wrong under it, what it rests on. The only user of codespan.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -100,11 +101,10 @@ impl<'a> Drawn<'a> {
     fn new(report: &Report, sources: &'a SourceMap) -> Self {
         let mut drawn = Self { sources, names: BTreeMap::new(), texts: BTreeMap::new() };
         let spans = report.findings.iter().flat_map(|f| std::iter::once(f.span).chain(f.related.iter().map(|r| r.0)));
-        for file in spans.map(|span| span.file) {
-            drawn.names.entry(file).or_insert_with(|| plain_path(sources.path(file)));
-            let text = &sources.get(file).text;
-            if let std::borrow::Cow::Owned(text) = plain_source(text) {
-                drawn.texts.entry(file).or_insert(text);
+        for file in spans.map(|span| span.file).collect::<BTreeSet<_>>() {
+            drawn.names.insert(file, plain_path(sources.path(file)));
+            if let Cow::Owned(text) = plain_source(&sources.get(file).text) {
+                drawn.texts.insert(file, text);
             }
         }
         drawn
