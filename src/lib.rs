@@ -10,6 +10,7 @@ pub mod visible;
 pub mod error;
 pub mod source;
 pub mod preprocess;
+pub mod syntax;
 pub mod model;
 pub mod arch;
 pub mod warp;
