@@ -2,20 +2,23 @@
 //! panic in one file, kernel or rule costs that one alone.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::Settings;
+use crate::config::{Profile, Settings};
 use crate::finding::suppress::{self, Suppression};
 use crate::finding::{Finding, Level};
-use crate::model::{Gap, Unit};
+use crate::model::project::{DeclId, Project};
+use crate::model::{self, Gap, Unit};
+use crate::preprocess::{self, Expanded, ExpansionGap, PreprocessOptions};
 use crate::report::Report;
 use crate::rules::{self, Candidate, Rule, Sink, View};
-use crate::source::{Collected, FileId, Selection, Selector, SourceMap, WalkOptions, display_path};
+use crate::source::{Collected, FileId, Selection, Selector, SourceMap, Span, WalkOptions, display_path};
+use crate::symbolic::analyse::{Hints, analyse};
 use crate::warp::facts::KernelFacts;
 
 /// What to lint.
@@ -48,25 +51,25 @@ impl Progress for Silent {
 struct Front {
     /// The files of the run with their includes.
     files: Collected,
+    /// By file.
     units: Vec<Unit>,
+    /// Macro uses that were left as written.
+    unexpanded: Vec<Gap>,
     internal_errors: Vec<String>,
 }
 
-/// Lints `inputs`. Runs on rayon's current pool. The settings must stay for the whole run.
+/// Lints `inputs`. Runs on rayon's current pool.
 pub fn run(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) -> (SourceMap, Report) {
     let front = frontend(settings, inputs, progress);
-    let (kernels, engine_errors) = engine(settings, &front, progress);
-    let Front { files, units, mut internal_errors } = front;
-    internal_errors.extend(engine_errors);
-    let mut report = Report {
-        target: settings.default_profile().target.name.clone(),
-        gaps: gaps(&units, &files),
-        kernels,
-        files: files.info.iter().filter(|info| !info.is_context).count(),
-        internal_errors,
-        ..Report::default()
-    };
-    count_kernels(&units, &files, &mut report);
+    let mut report = Report { target: target(settings, inputs), ..Report::default() };
+    report.gaps = gaps(&front);
+    report.files = front.files.info.iter().filter(|info| !info.is_context).count();
+    count_kernels(&front, &mut report);
+    let Front { files, units, internal_errors, .. } = front;
+    report.internal_errors = internal_errors;
+    let (kernels, errors) = engine(settings, &files, units, progress);
+    report.kernels = kernels;
+    report.internal_errors.extend(errors);
     judge(settings, inputs, &files, &mut report);
     let Collected { sources, passed_over, unreadable, .. } = files;
     report.passed_over = passed_over;
@@ -74,44 +77,137 @@ pub fn run(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) -
     (sources, report)
 }
 
-// --- Seam: front end ------------------------------------------------------------------------------------------------------------
-// Reads the inputs and what they include, expands macros, parses and lowers. `units` may stand in any order that does not depend on
-// threads. `settings.profile(path)` has the defines of a file.
+/// The target of the first path.
+fn target(settings: &Settings, inputs: &Inputs) -> String {
+    let stdin = inputs.stdin.iter().map(|(path, _)| path);
+    let first = inputs.paths.iter().map(|path| path.join("x")).chain(stdin.cloned()).next();
+    first.map_or(settings.default_profile(), |path| settings.profile(&path)).target.name.clone()
+}
 
+// --- Front end ------------------------------------------------------------------------------------------------------------------
+
+/// Reads the inputs and what they include, expands macros, parses and lowers.
 fn frontend(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) -> Front {
     progress.stage("reading", 0);
-    let mut include_dirs: Vec<PathBuf> = Vec::new();
-    for profile in settings.profiles() {
-        include_dirs.extend(
-            profile.include_paths.iter().filter(|dir| !include_dirs.contains(dir)).cloned().collect::<Vec<_>>(),
-        );
+    let files = crate::source::collect(&inputs.paths, &walk_options(settings, inputs));
+    let expanded = expand(settings, &files);
+    progress.stage("parsing", expanded.len());
+    let lowered: Vec<Result<Unit, String>> = expanded
+        .par_iter()
+        .enumerate()
+        .map(|(index, text)| {
+            let file = FileId(index as u32);
+            let unit = guarded(|| display_path(files.sources.path(file)), || model::lower(file, text));
+            progress.step();
+            unit
+        })
+        .collect();
+    let mut front = Front { files, ..Front::default() };
+    for (text, unit) in expanded.iter().zip(lowered) {
+        let gap = |gap: &ExpansionGap| Gap {
+            span: Some(gap.span),
+            file: gap.span.file,
+            function: None,
+            why: gap.why.to_owned(),
+        };
+        front.unexpanded.extend(text.gaps.iter().map(gap));
+        front.units.push(unit.unwrap_or_else(|error| {
+            front.internal_errors.push(error);
+            Unit::default()
+        }));
     }
-    let choose = Arc::clone(settings);
+    front
+}
+
+fn walk_options(settings: &Arc<Settings>, inputs: &Inputs) -> WalkOptions {
+    let mut include_dirs: Vec<PathBuf> = Vec::new();
+    for dir in settings.profiles().iter().flat_map(|profile| &profile.include_paths) {
+        if !include_dirs.contains(dir) {
+            include_dirs.push(dir.clone());
+        }
+    }
+    let settings = Arc::clone(settings);
     let selector = Selector(Arc::new(move |path: &Path| {
-        let profile = choose.profile(path);
+        let profile = settings.profile(path);
         match (profile.excludes(path), profile.includes(path)) {
             (true, _) => Selection::Exclude,
             (false, true) => Selection::Take,
             (false, false) => Selection::Leave,
         }
     }));
-    let options = WalkOptions {
-        selector: Some(selector),
-        include_dirs,
-        overlay: inputs.stdin.iter().cloned().collect(),
-        ..WalkOptions::default()
-    };
-    let files = crate::source::collect(&inputs.paths, &options);
-    Front { files, ..Front::default() }
+    let overlay = inputs.stdin.iter().cloned().collect();
+    WalkOptions { selector: Some(selector), include_dirs, overlay, ..WalkOptions::default() }
 }
 
-// --- Seam: engine ---------------------------------------------------------------------------------------------------------------
-// Links units, binds launches and hints (`settings.profile(path).hints`), and analyses each kernel for `profile.target`; one guarded
-// task per kernel. Facts by file and position of the kernel, then instance, then launch.
+/// Each file expanded under the target and defines of its own lint.toml.
+fn expand(settings: &Settings, files: &Collected) -> Vec<Expanded> {
+    let options = |path: &Path| {
+        let profile = settings.profile(path);
+        let defines = profile.defines.iter().map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => name.clone(),
+        });
+        PreprocessOptions { sm: profile.target.sm, defines: defines.collect() }
+    };
+    let mut groups: Vec<(PreprocessOptions, Vec<Expanded>)> = Vec::new();
+    let mut choice = Vec::new();
+    for file in files.sources.files() {
+        let wanted = options(&file.path);
+        let known = groups.iter().position(|(options, _)| *options == wanted);
+        choice.push(known.unwrap_or(groups.len()));
+        if known.is_none() {
+            let expanded = preprocess::expand_all(files, &wanted);
+            groups.push((wanted, expanded));
+        }
+    }
+    let mut take = |(index, group): (usize, &usize)| {
+        let expanded = groups.get_mut(*group).and_then(|(_, all)| all.get_mut(index));
+        expanded.map(std::mem::take).unwrap_or_default()
+    };
+    choice.iter().enumerate().map(&mut take).collect()
+}
 
-fn engine(_settings: &Settings, _front: &Front, progress: &dyn Progress) -> (Vec<KernelFacts>, Vec<String>) {
+// --- Engine ---------------------------------------------------------------------------------------------------------------------
+
+/// Links the units and analyses each kernel under its launches and the hints of its lint.toml; by file and position.
+fn engine(
+    settings: &Settings,
+    files: &Collected,
+    units: Vec<Unit>,
+    progress: &dyn Progress,
+) -> (Vec<KernelFacts>, Vec<String>) {
     progress.stage("analysing", 0);
-    (Vec::new(), Vec::new())
+    let all = files.sources.files();
+    let paths: Vec<PathBuf> = all.iter().map(|file| file.path.clone()).collect();
+    let includes: Vec<Vec<FileId>> = all.iter().map(|file| files.includes_of(file.id)).collect();
+    let project = Project::link(units, &paths, &includes);
+    let profiles: Vec<Option<usize>> = all
+        .iter()
+        .map(|file| (!is_context(files, file.id)).then(|| settings.profile_index(&file.path)))
+        .collect();
+    let (mut kernels, mut errors) = (Vec::new(), Vec::new());
+    for index in profiles.iter().filter_map(|index| *index).collect::<BTreeSet<usize>>() {
+        let hints = settings.profiles().get(index).map(hints).unwrap_or_default();
+        let wanted = |id: DeclId| profiles.get(id.file.0 as usize).copied().flatten() == Some(index);
+        match guarded(|| "linking".to_owned(), || analyse(&project, &hints, &wanted)) {
+            Ok(results) => results.into_iter().for_each(|result| match result {
+                Ok(facts) => kernels.push(facts),
+                Err(error) => errors.push(error),
+            }),
+            Err(error) => errors.push(error),
+        }
+    }
+    // Within a kernel the engine's own order of instances and launches stays.
+    kernels.sort_by_key(|facts| facts.kernel_span);
+    (kernels, errors)
+}
+
+fn hints(profile: &Profile) -> Hints {
+    let named = profile.hints.iter().filter_map(|hint| Some((hint.kernel.as_deref()?.into(), hint.block)));
+    Hints {
+        block: profile.hints.iter().find(|hint| hint.kernel.is_none()).map(|hint| hint.block),
+        kernels: named.collect(),
+    }
 }
 
 // --- Facts to report ------------------------------------------------------------------------------------------------------------
@@ -142,10 +238,11 @@ pub fn guarded<T>(what: impl Fn() -> String, work: impl FnOnce() -> T) -> Result
     })
 }
 
-fn gaps(units: &[Unit], files: &Collected) -> Vec<Gap> {
-    let sources = &files.sources;
-    let own = units.iter().flat_map(|unit| &unit.gaps).filter(|gap| !is_context(files, gap.file));
-    let mut gaps: Vec<Gap> = own.cloned().collect();
+/// What was not understood in the files of the run, by path and position.
+fn gaps(front: &Front) -> Vec<Gap> {
+    let sources = &front.files.sources;
+    let all = front.units.iter().flat_map(|unit| &unit.gaps).chain(&front.unexpanded);
+    let mut gaps: Vec<Gap> = all.filter(|gap| !is_context(&front.files, gap.file)).cloned().collect();
     gaps.sort_by(|a, b| {
         let key = |gap: &Gap| (gap.span.map(|s| (s.start, s.end)), gap.function.clone(), gap.why.clone());
         sources.path(a.file).cmp(sources.path(b.file)).then_with(|| key(a).cmp(&key(b)))
@@ -155,20 +252,28 @@ fn gaps(units: &[Unit], files: &Collected) -> Vec<Gap> {
 }
 
 fn is_context(files: &Collected, file: FileId) -> bool {
-    files.info(file).is_some_and(|info| info.is_context)
+    files.info(file).is_none_or(|info| info.is_context)
 }
 
-fn count_kernels(units: &[Unit], files: &Collected, report: &mut Report) {
-    let functions = units.iter().flat_map(|unit| &unit.functions);
-    let kernels: BTreeSet<_> = functions
-        .filter(|function| {
-            function.quals.is_global && function.body.is_some() && !is_context(files, function.span.file)
-        })
-        .map(|function| (function.span.file, function.name.clone(), function.span.start))
+/// A kernel has a gap when one lies inside it.
+fn count_kernels(front: &Front, report: &mut Report) {
+    let mut gaps: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
+    for gap in &report.gaps {
+        gaps.entry(gap.file).or_default().extend(gap.span.map(|span| span.start));
+    }
+    gaps.values_mut().for_each(|starts| starts.sort_unstable());
+    let functions = front.units.iter().flat_map(|unit| &unit.functions);
+    let kernels: BTreeSet<Span> = functions
+        .filter(|function| function.quals.is_global && function.body.is_some())
+        .map(|function| function.span)
+        .filter(|span| !is_context(&front.files, span.file))
         .collect();
-    let broken: BTreeSet<_> = report.gaps.iter().filter_map(|gap| Some((gap.file, gap.function.clone()?))).collect();
+    let has_gap = |span: &&Span| {
+        let starts = gaps.get(&span.file).map_or(&[][..], Vec::as_slice);
+        starts.get(starts.partition_point(|start| *start < span.start)).is_some_and(|start| *start < span.end)
+    };
+    report.kernels_with_gap = kernels.iter().filter(has_gap).count();
     report.kernel_count = kernels.len();
-    report.kernels_with_gap = kernels.iter().filter(|(file, name, _)| broken.contains(&(*file, name.clone()))).count();
 }
 
 /// Which settings hold for which file of the source map.
