@@ -9,6 +9,8 @@
 pub mod source;
 pub mod preprocess;
 pub mod model;
+pub mod arch;
 pub mod warp;
+pub mod symbolic;
 pub mod finding;
 pub mod report;

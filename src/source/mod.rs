@@ -1,11 +1,20 @@
 //! Source text: files of a run, held once, and where things stand in them.
 
 mod span;
+pub(crate) mod lexical;
+pub mod directives;
+pub mod load;
+mod paths;
+mod screen;
+mod resolve;
+mod settle;
+pub mod walk;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use span::{FileId, Span};
+pub use walk::{Collected, FileInfo, Include, WalkOptions, collect};
 
 /// One file of the run.
 #[derive(Debug, Clone)]

@@ -1,0 +1,76 @@
+//! Names of macros as numbers: every word of the code is asked for here, and nearly all of them are no macro.
+
+use rustc_hash::FxHashMap;
+
+/// Index of a macro name.
+pub(crate) type Symbol = u32;
+/// The symbol of a word that no `#define` of the project names.
+pub(crate) const NO_SYMBOL: Symbol = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    symbols: FxHashMap<String, Symbol>,
+    /// One bit per hash value: clear for most words, which then cost no look-up.
+    filter: Vec<u64>,
+    shift: u32,
+}
+
+impl Names {
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut symbols: FxHashMap<String, Symbol> = FxHashMap::default();
+        for name in names {
+            if !symbols.contains_key(name) {
+                symbols.insert(name.to_owned(), symbols.len() as Symbol);
+            }
+        }
+        let bits = (symbols.len() * 32).next_power_of_two().max(1 << 12);
+        let shift = 64 - bits.trailing_zeros();
+        let mut filter = vec![0u64; bits / 64];
+        #[expect(clippy::iter_over_hash_type, reason = "setting bits does not depend on the order")]
+        for name in symbols.keys() {
+            let hash = hash(name.as_bytes()) >> shift;
+            filter[(hash >> 6) as usize] |= 1 << (hash & 63);
+        }
+        Self { symbols, filter, shift }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Symbol {
+        if self.may_hold(name.as_bytes()) { self.symbols.get(name).copied().unwrap_or(NO_SYMBOL) } else { NO_SYMBOL }
+    }
+
+    /// False only for words that are no macro name.
+    #[inline]
+    pub(crate) fn may_hold(&self, word: &[u8]) -> bool {
+        let hash = hash(word) >> self.shift;
+        self.filter.get((hash >> 6) as usize).is_some_and(|bits| bits & (1 << (hash & 63)) != 0)
+    }
+}
+
+#[inline]
+fn hash(word: &[u8]) -> u64 {
+    let mut state = word.len() as u64;
+    for byte in word {
+        state = state.rotate_left(5) ^ u64::from(*byte);
+    }
+    state.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_others_are_not() {
+        let words: Vec<String> = (0..5000).map(|i| format!("MACRO_{i}")).collect();
+        let names = Names::new(words.iter().map(String::as_str));
+        assert_eq!(names.len(), 5000);
+        assert!(words.iter().enumerate().all(|(i, w)| names.get(w) == i as Symbol));
+        assert_eq!(names.get("MACRO_5000"), NO_SYMBOL);
+        let passed = (0..10_000).filter(|i| names.may_hold(format!("word{i}").as_bytes())).count();
+        assert!(passed < 1000, "{passed} of 10000 words pass the filter");
+    }
+}
