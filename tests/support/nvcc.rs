@@ -15,14 +15,12 @@ pub(crate) struct Nvcc {
     version: String,
 }
 
-/// `$NVCC`, nvcc on the path, or the one `scripts/setup-nvcc.sh` installs below `root`.
+/// `$CUDALINT_NVCC`, `$NVCC`, nvcc on the path, or the one `scripts/setup-nvcc.sh` installs below `root`.
 pub(crate) fn find(root: &Path) -> Option<Nvcc> {
-    let candidates = [
-        std::env::var_os("NVCC").map(PathBuf::from),
-        Some(PathBuf::from("nvcc")),
-        Some(root.join(".venv-nvcc/bin/nvcc")),
-    ];
-    candidates.into_iter().flatten().find_map(|program| {
+    let named = ["CUDALINT_NVCC", "NVCC"].map(|name| std::env::var_os(name).map(PathBuf::from));
+    let usual = [Some(PathBuf::from("nvcc")), Some(root.join(".venv-nvcc/bin/nvcc"))];
+    let candidates = named.into_iter().chain(usual);
+    candidates.flatten().find_map(|program| {
         let output = Command::new(&program).arg("--version").output().ok().filter(|o| o.status.success())?;
         Some(Nvcc { program, version: String::from_utf8_lossy(&output.stdout).into_owned() })
     })
