@@ -26,7 +26,7 @@ void start(const float* in, float* out)
 const DEPTH: usize = 10_000;
 const HUGE_BYTES: usize = 50 << 20;
 /// Far above what any of these takes, debug build included.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) fn trials(root: &'static Path) -> Vec<Trial> {
     let mut trials = vec![
