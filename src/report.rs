@@ -9,6 +9,8 @@ use crate::warp::facts::KernelFacts;
 /// Findings, gaps, facts and counters of a run, in an order that does not depend on threads.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// The compute capability predicted for, as `sm_90`.
+    pub target: String,
     /// Sorted by path, start, rule.
     pub findings: Vec<Finding>,
     pub gaps: Vec<Gap>,
@@ -25,6 +27,12 @@ pub struct Report {
     pub unreadable: Vec<(PathBuf, String)>,
     /// A panic was caught: the function or file and the message.
     pub internal_errors: Vec<String>,
+    /// Findings at or above the `fail-on` level of their file.
+    pub failing: usize,
+    /// Findings that a comment silenced.
+    pub silenced: usize,
+    /// Findings that `--pedantic` would show.
+    pub held_back: usize,
 }
 
 impl Report {

@@ -1,8 +1,14 @@
 //! Findings: what a rule says about a place in the source.
 
+mod fingerprint;
+mod lexer;
+pub mod suppress;
+
 use std::collections::BTreeMap;
 
 use crate::source::Span;
+
+pub use fingerprint::fingerprints;
 
 /// How a finding counts. The words are the same in lint.toml, JSON and the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +17,23 @@ pub enum Level {
     Note,
     Warning,
     Error,
+}
+
+impl Level {
+    pub const ALL: [Self; 4] = [Self::Off, Self::Note, Self::Warning, Self::Error];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.word() == word)
+    }
 }
 
 /// What the numbers rest on.
@@ -22,6 +45,18 @@ pub enum Confidence {
     Likely,
     /// Holds for all launches the model admits.
     Proven,
+}
+
+impl Confidence {
+    pub const ALL: [Self; 3] = [Self::Possible, Self::Likely, Self::Proven];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Proven => "proven",
+        }
+    }
 }
 
 /// One thing a rule found.
@@ -59,6 +94,15 @@ pub enum Safety {
     Safe,
     /// May change results or resource use; needs `--unsafe-fixes`.
     Unsafe,
+}
+
+impl Safety {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+        }
+    }
 }
 
 /// Edits of original text that cure a finding.

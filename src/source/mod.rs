@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use span::{FileId, Span};
-pub use walk::{Collected, FileInfo, Include, WalkOptions, collect};
+pub use walk::{Collected, FileInfo, Include, Selection, Selector, WalkOptions, collect};
 
 /// One file of the run.
 #[derive(Debug, Clone)]
@@ -70,6 +70,14 @@ impl SourceFile {
         let start = self.line_starts.get(index).map_or(self.text.len(), |s| *s as usize);
         let end = self.line_starts.get(index + 1).map_or(self.text.len(), |s| *s as usize);
         self.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r'])
+    }
+
+    /// The byte range of a line counted from 1, its line end included; `None` behind the last line.
+    pub fn line_range(&self, line: u32) -> Option<std::ops::Range<usize>> {
+        let index = line.checked_sub(1)? as usize;
+        let start = *self.line_starts.get(index)? as usize;
+        let end = self.line_starts.get(index + 1).map_or(self.text.len(), |s| *s as usize);
+        Some(start..end)
     }
 
     /// The text of a span; empty where it does not fall on character boundaries.

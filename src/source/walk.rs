@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::GlobSet;
 use ignore::WalkBuilder;
@@ -18,6 +19,26 @@ use super::{FileId, SourceMap};
 
 const CUDA_EXTENSIONS: &[&str] = &["cu", "cuh"];
 
+/// What to do with a file met in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    Take,
+    /// Not asked for; still there for what includes it.
+    Leave,
+    /// Left out on purpose: still context for what includes it, but nothing is reported in it.
+    Exclude,
+}
+
+/// Decides by path, in place of `include` and `exclude`: for settings that differ between folders.
+#[derive(Clone)]
+pub struct Selector(pub Arc<dyn Fn(&Path) -> Selection + Send + Sync>);
+
+impl std::fmt::Debug for Selector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Selector")
+    }
+}
+
 /// What narrows or widens the walk.
 #[derive(Debug, Clone, Default)]
 pub struct WalkOptions {
@@ -25,6 +46,8 @@ pub struct WalkOptions {
     pub include: Option<GlobSet>,
     /// Files to leave out of folders; they still serve as context where something includes them.
     pub exclude: Option<GlobSet>,
+    /// Replaces `include` and `exclude` where set.
+    pub selector: Option<Selector>,
     /// Where `#include`s are looked for behind the including file's folder.
     pub include_dirs: Vec<PathBuf>,
     /// Texts that stand in for files on disk: standard input under its name, unsaved buffers of an editor.
@@ -174,10 +197,13 @@ impl<'o> Collection<'o> {
         let display = &location.display;
         let below = display.strip_prefix(clean(root)).unwrap_or(display);
         let matches = |set: &GlobSet| set.is_match(display) || set.is_match(below);
-        let excluded = self.options.exclude.as_ref().is_some_and(matches);
-        let wanted = match &self.options.include {
-            Some(set) => matches(set),
-            None => has_extension(display, CUDA_EXTENSIONS),
+        let selection = self.options.selector.as_ref().map(|selector| (selector.0)(display));
+        let excluded =
+            selection.map_or_else(|| self.options.exclude.as_ref().is_some_and(matches), |s| s == Selection::Exclude);
+        let wanted = match (selection, &self.options.include) {
+            (Some(selection), _) => selection == Selection::Take,
+            (None, Some(set)) => matches(set),
+            (None, None) => has_extension(display, CUDA_EXTENSIONS),
         };
         if excluded {
             self.excluded.insert(location.key.clone());

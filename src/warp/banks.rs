@@ -2,15 +2,15 @@
 //!
 //! Pinned by the 1,554 counts of `tests/data/shared_patterns.csv`. How the hardware gets there:
 //!
-//! - A wavefront reads one word from each of the 32 banks. Lanes that want the same word share it; different words of one
-//!   bank queue up.
-//! - A wavefront delivers at most one word to each lane it serves times 32, so wide accesses are served in groups of lanes:
-//!   32 lanes up to 4 bytes, half-warps for 8 bytes, quarter-warps for 16 bytes, one group after the other.
-//! - A load may serve two neighbouring groups (the half-warps; the quarters of one half) at once when lanes go in pairs that
-//!   need one delivery for both: each lane's neighbour (lane ^ 1) reads the same address or is inactive, or each lane's
-//!   second neighbour (lane ^ 2) reads the same address, and the union of both groups is free of conflicts.
-//! - A load of one single address by at most half of the lanes is one broadcast, in whichever groups they sit.
-//! - A store is never paired: its data differs per lane even where its address does not.
+//! - A wavefront reads one word from each of the 32 banks, 128 bytes in all. Lanes that want the same word share it;
+//!   different words of one bank queue up.
+//! - Wide requests are served in groups of lanes whose data fill those 128 bytes, one group after the other: half-warps for
+//!   8 bytes per lane, quarter-warps for 16.
+//! - A load may serve two neighbouring groups (the half-warps; the two quarters of a half) at once when lanes go in pairs that
+//!   one delivery serves, and the union of both groups is free of conflicts. Pairs are lane ^ 1, where one of the two may be
+//!   inactive, or lane ^ 2, both active: in each pair both read the same address.
+//! - A load of 16 bytes at one single address by at most half of the lanes, in whichever groups, is one broadcast.
+//! - A store is never paired: its data differ per lane even where the address does not.
 
 use std::ops::Range;
 
@@ -70,7 +70,8 @@ impl Request {
     /// Passes that the given lanes need when served together: the most different units in one column.
     fn passes(&self, lanes: Range<usize>) -> u32 {
         const NONE: u8 = u8::MAX;
-        let columns = BANKS / self.unit_words;
+        // A power of two.
+        let column_mask = BANKS / self.unit_words - 1;
         // The different units of a column form a chain through the lanes that first asked for them.
         let mut first = [NONE; BANKS];
         let mut next = [NONE; LANES];
@@ -78,7 +79,7 @@ impl Request {
         let mut most = 0;
         for lane in lanes {
             let Some(unit) = self.units[lane] else { continue };
-            let column = unit as usize % columns;
+            let column = unit as usize & column_mask;
             let mut at = first[column];
             while at != NONE && self.units[at as usize] != Some(unit) {
                 at = next[at as usize];

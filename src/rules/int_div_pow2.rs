@@ -1,0 +1,151 @@
+//! Flags integer `/` and `%` whose divisor is a power of two, where a shift or a mask would do.
+
+use super::sites::{self, Judged, Verdict};
+use super::{Draft, Fields, Options, Rule, Sink, View};
+use crate::finding::{Fix, Level, Safety};
+use crate::warp::facts::{Division, Divisor, Exactness, LaunchSource};
+
+#[derive(Default)]
+pub(super) struct IntDivPow2;
+
+impl Options for IntDivPow2 {
+    fn fields(&mut self, _fields: &mut Fields<'_>) {}
+}
+
+impl Rule for IntDivPow2 {
+    fn check(&self, view: &View<'_>, sink: &mut Sink<'_>) {
+        for (span, sightings) in sites::by_place(view, |kernel| &kernel.divisions, |division| Some(division.span)) {
+            // A divisor that an assumed launch happens to make a power of two says nothing about the program.
+            let known: Vec<_> = sightings
+                .into_iter()
+                .filter(|s| {
+                    !matches!(s.fact.divisor, Divisor::AtLaunch(..)) || s.kernel.launch.source != LaunchSource::Assumed
+                })
+                .collect();
+            let Some(judged) = sites::judge(span, &known, verdict) else { continue };
+            match &judged.worst.fact.divisor {
+                Divisor::Constant(value) => sink.emit(constant(view, &judged, *value)),
+                // One launch with another divisor needs the division.
+                Divisor::AtLaunch(..) if known.len() != judged.firing.len() => {}
+                Divisor::AtLaunch(value, text) => sink.emit(at_launch(view, &judged, *value, text)),
+                Divisor::Runtime => {}
+            }
+        }
+    }
+}
+
+fn verdict(division: &Division) -> Verdict {
+    if division.is_folded {
+        return Verdict::Silent;
+    }
+    let badness = match division.divisor {
+        Divisor::Constant(value) if is_power_of_two(value) => 1.0,
+        Divisor::AtLaunch(value, _) if is_power_of_two(value) => 2.0,
+        Divisor::Constant(_) | Divisor::AtLaunch(..) => return Verdict::Silent,
+        Divisor::Runtime => return Verdict::Unknown,
+    };
+    Verdict::Fires { badness, exactness: Exactness::Exact }
+}
+
+fn is_power_of_two(value: i64) -> bool {
+    value > 1 && value.count_ones() == 1
+}
+
+/// The remedy in words: `>> 6`, `& 63`.
+fn remedy(division: &Division, value: i64) -> String {
+    if division.is_remainder { format!("& {}", value - 1) } else { format!(">> {}", value.trailing_zeros()) }
+}
+
+fn operator(division: &Division) -> char {
+    if division.is_remainder { '%' } else { '/' }
+}
+
+fn constant(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft {
+    let division = judged.worst.fact;
+    let operator = operator(division);
+    let remedy = remedy(division, value);
+    if !division.is_signed {
+        let message = format!("unsigned `{operator} {value}` is already `{remedy}`");
+        return draft(view, judged, message).pedantic().at_most(Level::Note);
+    }
+    let extra = if division.is_remainder { 3 } else { 2 };
+    let message = format!(
+        "signed `{operator} {value}` costs {extra} instructions more than `{remedy}`: it must be right for negative values"
+    );
+    let draft = draft(view, judged, message)
+        .at_most(Level::Note)
+        .count("extra_instructions", extra)
+        .label("the sign is fixed up at run time".to_owned());
+    if division.dividend_not_negative {
+        return draft.note("the dividend is never negative here").fix(shift_fix(view, division, value));
+    }
+    draft
+        .note("use an unsigned index if it is never negative; a bare shift would change the result for negative values")
+}
+
+fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64, text: &str) -> Draft {
+    let division = judged.worst.fact;
+    let cost = if division.bits > 32 { "over 100 instructions" } else { "18 to 26 instructions" };
+    let values: std::collections::BTreeSet<i64> = judged
+        .firing
+        .iter()
+        .filter_map(|s| match s.fact.divisor {
+            Divisor::AtLaunch(value, _) => Some(value),
+            _ => None,
+        })
+        .collect();
+    let list = values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let what = if values.len() == 1 { "a power of two".to_owned() } else { "powers of two".to_owned() };
+    let message = format!(
+        "`{} {text}` is a full division ({cost}), yet `{text}` is {what} at every launch seen: {list}",
+        operator(division)
+    );
+    let name = if division.is_remainder { "a mask" } else { "a shift" };
+    let mut draft = draft(view, judged, message)
+        .label("known only at run time for the compiler".to_owned())
+        .note(format!("as a constexpr or template argument it becomes {name}, as in `{}`", remedy(division, value)));
+    if division.in_loop {
+        draft = draft.note("inside a loop: at least hoist it");
+    }
+    draft
+}
+
+fn draft(view: &View<'_>, judged: &Judged<'_, Division>, message: String) -> Draft {
+    let division = judged.worst.fact;
+    let value = match division.divisor {
+        Divisor::Constant(value) | Divisor::AtLaunch(value, _) => value,
+        Divisor::Runtime => 0,
+    };
+    let mut draft = Draft::new(judged.span, judged.confidence, message)
+        .kernel(judged.kernel())
+        .count("divisor", value)
+        .count("bits", division.bits)
+        .notes(sites::instance_note(judged));
+    if matches!(division.divisor, Divisor::AtLaunch(..)) {
+        draft = draft.notes(judged.launch_notes(view));
+    }
+    draft
+}
+
+/// `x / 64` as `(x >> 6)`, `x % 64` as `(x & 63)`: the same for every value that is not negative.
+///
+/// Only for a divisor written as a plain number, so that no name is lost and the type of the result stays.
+fn shift_fix(view: &View<'_>, division: &Division, value: i64) -> Option<Fix> {
+    if division.span.in_macro || division.left.in_macro || division.right.in_macro {
+        return None;
+    }
+    let right = view.raw(division.right).trim();
+    if right.is_empty() || !right.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let left = view.raw(division.left).trim();
+    if left.is_empty() {
+        return None;
+    }
+    let remedy = remedy(division, value);
+    Some(Fix {
+        safety: Safety::Safe,
+        title: format!("`{remedy}`, the same for values that are not negative"),
+        edits: vec![(division.span, format!("({left} {remedy})"))],
+    })
+}

@@ -1,0 +1,49 @@
+//! From text to a syntax tree: tree-sitter with the CUDA grammar, after small rewrites that keep every byte offset.
+
+mod kinds;
+mod mask;
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use tree_sitter::{Parser, Tree};
+
+pub use kinds::{Field, Kind, language};
+
+/// What the parser makes of a text. All offsets are those of the text handed to [`parse`].
+#[derive(Debug)]
+pub struct Parsed {
+    /// `None` only where the parser itself gave up.
+    pub tree: Option<Tree>,
+    /// Unroll pragmas in order; they are no nodes of the tree, because the grammar cannot hold one between `if (x)` and its loop.
+    pub unrolls: Vec<UnrollPragma>,
+}
+
+/// `#pragma unroll 4` or `_Pragma("unroll")`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnrollPragma {
+    /// The text behind `unroll`.
+    pub argument: Range<usize>,
+    /// One past the last byte of the pragma.
+    pub end: usize,
+    /// `#pragma nounroll`.
+    pub disabled: bool,
+}
+
+thread_local! {
+    static PARSER: RefCell<Parser> = RefCell::new(new_parser());
+}
+
+fn new_parser() -> Parser {
+    let mut parser = Parser::new();
+    // Cannot fail: the grammar's ABI is the one this parser was built for; if it did, `parse` says `None`.
+    let _ = parser.set_language(&language());
+    parser
+}
+
+/// Parses a text. Never fails: what the grammar cannot place becomes ERROR nodes.
+pub fn parse(text: &str) -> Parsed {
+    let masked = mask::mask(text);
+    let tree = PARSER.with_borrow_mut(|parser| parser.parse(masked.text.as_ref(), None));
+    Parsed { tree, unrolls: masked.unrolls }
+}
