@@ -628,7 +628,9 @@ impl Terms {
         }
         let all = || a.atoms().chain(b.atoms()).chain(c.atoms());
         // Which way a run-time flag goes is not ours to guess.
-        let is_flag = op == Op::Select && self.scope(a) <= Scope::Block && a.atoms().any(|x| self.get(x).uses_size || self.get(x).uses_data);
+        let is_flag = op == Op::Select
+            && self.scope(a) <= Scope::Block
+            && a.atoms().any(|x| self.get(x).uses_size || self.get(x).uses_data);
         let is_evaluable = !is_flag && all().all(|x| self.get(x).is_evaluable);
         let uses_size = all().any(|x| self.get(x).uses_size);
         let uses_data = all().any(|x| self.get(x).uses_data);
@@ -645,7 +647,9 @@ impl Terms {
         let (bl, bh) = self.bounds(b);
         match op {
             Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr => (0, 1),
-            Op::Div if bl > 0 => (if al >= 0 { al / bh.max(1) } else { al / bl.max(1) }, if ah >= 0 { ah / bl.max(1) } else { 0 }),
+            Op::Div if bl > 0 => {
+                (if al >= 0 { al / bh.max(1) } else { al / bl.max(1) }, if ah >= 0 { ah / bl.max(1) } else { 0 })
+            }
             Op::Rem if bl > 0 && al >= 0 => (0, (bh - 1).min(ah)),
             Op::Rem if bl > 0 => (-(bh - 1), bh - 1),
             Op::And if al >= 0 && bl >= 0 => (0, ah.min(bh)),
@@ -787,7 +791,11 @@ impl Terms {
             }
         }
         let (low, high) = self.bounds(condition);
-        if low > 0 || high < 0 { Truth { yes: full, no: Mask::NONE } } else { Truth { yes: Mask::NONE, no: Mask::NONE } }
+        if low > 0 || high < 0 {
+            Truth { yes: full, no: Mask::NONE }
+        } else {
+            Truth { yes: Mask::NONE, no: Mask::NONE }
+        }
     }
 
     /// `difference op 0` thread by thread through ranges.
@@ -827,12 +835,7 @@ impl Terms {
 }
 
 fn interval_mul(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
-    let products = [
-        a.0.saturating_mul(b.0),
-        a.0.saturating_mul(b.1),
-        a.1.saturating_mul(b.0),
-        a.1.saturating_mul(b.1),
-    ];
+    let products = [a.0.saturating_mul(b.0), a.0.saturating_mul(b.1), a.1.saturating_mul(b.0), a.1.saturating_mul(b.1)];
     let low = products.iter().copied().min().unwrap_or(LOW);
     let high = products.iter().copied().max().unwrap_or(HIGH);
     (low.clamp(LOW, HIGH), high.clamp(LOW, HIGH))

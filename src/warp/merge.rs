@@ -270,7 +270,11 @@ fn join(group: &Group, _memories: &[Memory], _starts: &[Option<u64>], fates: &mu
             if offsets.len() < 2 || !is_enough {
                 continue;
             }
-            let lead = if group.key.is_store { members.iter().max_by_key(|m| m.1) } else { members.iter().min_by_key(|m| m.1) };
+            let lead = if group.key.is_store {
+                members.iter().max_by_key(|m| m.1)
+            } else {
+                members.iter().min_by_key(|m| m.1)
+            };
             let Some((lead_offset, lead)) = lead.copied() else { continue };
             fates[lead] = Fate::Own { bytes: width, shift: bucket * width as i64 - lead_offset };
             for (_, i) in &members {
