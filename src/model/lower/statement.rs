@@ -432,7 +432,8 @@ impl<'t> Lowering<'t> {
             return super::literal::number(text);
         }
         let segment = Segment { expanded: 0, original: span.start, macro_end: Some(span.end) };
-        let expanded = Expanded { text: format!("auto x = {text};"), map: OffsetMap { segments: vec![segment] } };
+        let map = OffsetMap { segments: vec![segment] };
+        let expanded = Expanded { text: format!("auto x = {text};"), map, ..Expanded::default() };
         let unit = super::lower(self.file, &expanded);
         match unit.globals.into_iter().next().and_then(|g| g.decl.init) {
             Some(Init::Value(expr)) => expr.kind,
