@@ -1,11 +1,9 @@
 //! Declarators: from `(*p)[4]` around a name to the name with its type.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{Expr, Name, Param, Path, Scalar, TypeExpr, TypeKind};
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 /// What one declarator declares.
 #[derive(Debug)]

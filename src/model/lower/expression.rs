@@ -1,18 +1,16 @@
 //! Expressions, all but binary chains and what stands behind an operand.
 
-use tree_sitter::Node;
-
 use super::literal;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{
     CastStyle, Expr, ExprKind, FunctionQuals, Init, Lambda, Name, Path, TypeExpr, TypeKind, UnaryOp,
 };
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// Any expression. Parentheses leave no trace.
     pub(super) fn expr(&mut self, node: Node<'t>) -> Expr {
-        let kind = Kind::of(node);
+        let kind = node.kind();
         if let Some(expr) = self.leaf(node, kind) {
             return expr;
         }
