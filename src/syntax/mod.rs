@@ -1,4 +1,4 @@
-//! From text to a syntax tree: tree-sitter with the CUDA grammar, after small rewrites that keep every byte offset.
+//! From text to a syntax tree: tree-sitter with the CUDA grammar, then one walk that copies what lowering looks at.
 
 mod kinds;
 mod mask;

@@ -163,8 +163,7 @@ impl<'t> Lowering<'t> {
                 match word {
                     "const" => ty.is_const = true,
                     "volatile" => ty.is_volatile = true,
-                    // The last: `__restrict` as far as the node reaches that stands for it, see `syntax::mask`.
-                    "__restrict__" | "restrict" | "RESTRICT" | "__restri" => ty.is_restrict = true,
+                    "__restrict__" | "__restrict" | "restrict" | "RESTRICT" => ty.is_restrict = true,
                     _ => {}
                 }
             }

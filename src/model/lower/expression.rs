@@ -306,7 +306,7 @@ impl<'t> Lowering<'t> {
         {
             (params, quals.is_variadic) = self.parameters(list.node);
         }
-        // The attribute words are no nodes, see `syntax::mask`.
+        // The grammar has no place for attribute words here.
         let head = self.text.get(node.start_byte()..head_end).unwrap_or("");
         quals.is_device = head.contains("__device__");
         quals.is_host = head.contains("__host__");
