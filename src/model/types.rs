@@ -17,8 +17,8 @@ pub enum Ty {
     Unknown,
 }
 
-/// A class with its layout, or a CUDA vector type.
-#[derive(Debug, Clone, PartialEq)]
+/// A class with its layout, or a CUDA vector type. Two are equal if they are the same declaration with the same arguments.
+#[derive(Debug, Clone)]
 pub struct RecordTy {
     pub name: Name,
     /// Template arguments as text, so that instances differ: `Pair<int>`.
@@ -34,6 +34,12 @@ pub struct RecordTy {
     pub declared: Option<(u32, u32)>,
     /// Values of its template parameters.
     pub bindings: Vec<(Name, Binding)>,
+}
+
+impl PartialEq for RecordTy {
+    fn eq(&self, other: &Self) -> bool {
+        self.declared == other.declared && self.instance == other.instance && self.size == other.size
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -24,6 +24,9 @@ const LAUNCH_LIMIT: usize = 4;
 /// Instances of one kernel template that are looked at.
 const INSTANCE_LIMIT: usize = 8;
 
+/// Instructions of one place that are counted one by one.
+const COUNT_LIMIT: usize = 32;
+
 /// What the user says about launches that the source does not show.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
@@ -239,6 +242,8 @@ struct Group<'t> {
     counted: Vec<(Count, u64)>,
     merged: Option<Span>,
     is_in_loop: bool,
+    /// Instructions of this place met so far.
+    met: usize,
 }
 
 /// Accesses of the walk, merged as the compiler merges them, counted, and put together by place.
@@ -259,12 +264,17 @@ fn accesses(eval: &Eval<'_>) -> Vec<Access> {
         };
         let group = groups.entry(place.clone()).or_insert_with(|| {
             order.push(place);
-            Group { first: touch, counted: Vec::new(), merged: None, is_in_loop: false }
+            Group { first: touch, counted: Vec::new(), merged: None, is_in_loop: false, met: 0 }
         });
         group.is_in_loop |= touch.in_loop;
         match fate {
             Fate::Into(other) => group.merged = group.merged.or(Some(touches[*other].span)),
             Fate::Own { bytes, shift } => {
+                group.met += 1;
+                // A long walk of one access is counted at some of its trips; an odd step meets every residue.
+                if group.counted.len() >= COUNT_LIMIT && group.met % 7 != 0 || group.counted.len() >= 2 * COUNT_LIMIT {
+                    continue;
+                }
                 let offset = shifted(eval, touch, *shift);
                 let key = (touch.base, offset.clone(), *bytes, touch.active, std::rc::Rc::as_ptr(&touch.conditions) as usize);
                 let counted = cache.entry(key).or_insert_with(|| count_touch(eval, touch, space, &offset, *bytes)).clone();

@@ -88,6 +88,7 @@ pub struct Atom {
 pub const LOW: i64 = i64::MIN / 4;
 pub const HIGH: i64 = i64::MAX / 4;
 const MAX_TERMS: usize = 32;
+const MAX_DATA_TERMS: usize = 6;
 const MAX_DEGREE: usize = 6;
 
 /// Owns the atoms of one kernel walk and does the arithmetic.
@@ -96,6 +97,8 @@ pub struct Terms {
     pub block: Block,
     atoms: Vec<Atom>,
     derived: FxHashMap<(Op, Poly, Poly, Poly), AtomId>,
+    /// Work done so far, in term operations; the same for the same source on every machine.
+    pub cost: u64,
 }
 
 /// What is known of a condition: the threads for which it certainly holds and those for which it certainly does not.
@@ -163,7 +166,7 @@ impl Poly {
 
 impl Terms {
     pub fn new(block: Block) -> Self {
-        Self { block, atoms: Vec::new(), derived: FxHashMap::default() }
+        Self { block, atoms: Vec::new(), derived: FxHashMap::default(), cost: 0 }
     }
 
     pub fn get(&self, atom: AtomId) -> &Atom {
@@ -221,6 +224,7 @@ impl Terms {
     }
 
     fn combine(&mut self, a: &Poly, b: &Poly, sign: i64) -> Poly {
+        self.cost += 1 + self.weight(a) + self.weight(b);
         let mut terms = SmallVec::new();
         let (mut i, mut j) = (0, 0);
         while i < a.terms.len() || j < b.terms.len() {
@@ -290,9 +294,16 @@ impl Terms {
         sum
     }
 
-    /// A polynomial with too many terms becomes one unknown, so that cost stays linear.
+    fn weight(&self, poly: &Poly) -> u64 {
+        let dense = (self.block.threads() / 8) as u64;
+        poly.terms.iter().map(|(_, l)| if matches!(l, Lanes::Dense(_)) { dense } else { 1 }).sum()
+    }
+
+    /// A polynomial with too many terms becomes one unknown, so that cost stays linear; one of loaded data sooner, since
+    /// nothing is counted from it.
     fn bounded(&mut self, poly: Poly) -> Poly {
-        if poly.terms.len() <= MAX_TERMS {
+        let limit = if poly.terms.len() > MAX_DATA_TERMS && !self.is_evaluable(&poly) { MAX_DATA_TERMS } else { MAX_TERMS };
+        if poly.terms.len() <= limit {
             return poly;
         }
         let scope = self.scope(&poly);
@@ -605,6 +616,7 @@ impl Terms {
     }
 
     pub fn derive(&mut self, op: Op, a: &Poly, b: &Poly, c: &Poly) -> Poly {
+        self.cost += 4 + 2 * (self.weight(a) + self.weight(b) + self.weight(c));
         let key = (op, a.clone(), b.clone(), c.clone());
         if let Some(id) = self.derived.get(&key) {
             return Poly::atom(*id);
@@ -621,7 +633,7 @@ impl Terms {
         let uses_size = all().any(|x| self.get(x).uses_size);
         let uses_data = all().any(|x| self.get(x).uses_data);
         let low_is_assumed = all().any(|x| self.get(x).low_is_assumed);
-        let name = self.derived_name(op, a, b).into();
+        let name = if is_evaluable { self.derived_name(op, a, b).into() } else { "a value computed from data".into() };
         let kind = AtomKind::Derived(op, a.clone(), b.clone(), c.clone());
         let id = self.push(Atom { kind, scope, low, high, name, is_evaluable, uses_size, uses_data, low_is_assumed });
         self.derived.insert(key, id);

@@ -183,7 +183,8 @@ pub enum GuardKind {
 /// The state of a walk at one point.
 #[derive(Debug, Clone)]
 pub struct State<'p> {
-    pub objects: Vec<Option<Rc<Object<'p>>>>,
+    /// Live objects by number, in order.
+    pub objects: Vec<(u32, Rc<Object<'p>>)>,
     /// Threads that are certainly not elsewhere.
     pub active: Mask,
     pub guards: Vec<Guard>,
@@ -240,19 +241,29 @@ impl<'p> Object<'p> {
 }
 
 impl<'p> State<'p> {
+    fn position(&self, id: u32) -> Result<usize, usize> {
+        self.objects.binary_search_by_key(&id, |o| o.0)
+    }
+
     pub fn object(&self, id: u32) -> Option<&Rc<Object<'p>>> {
-        self.objects.get(id as usize).and_then(Option::as_ref)
+        self.position(id).ok().map(|i| &self.objects[i].1)
     }
 
     pub fn object_mut(&mut self, id: u32) -> Option<&mut Object<'p>> {
-        self.objects.get_mut(id as usize).and_then(Option::as_mut).map(Rc::make_mut)
+        let at = self.position(id).ok()?;
+        Some(Rc::make_mut(&mut self.objects[at].1))
     }
 
     pub fn insert(&mut self, id: u32, object: Object<'p>) {
-        let at = id as usize;
-        if self.objects.len() <= at {
-            self.objects.resize(at + 1, None);
+        match self.position(id) {
+            Ok(i) => self.objects[i].1 = Rc::new(object),
+            Err(i) => self.objects.insert(i, (id, Rc::new(object))),
         }
-        self.objects[at] = Some(Rc::new(object));
+    }
+
+    /// Forgets the objects numbered from `id` on: their scope has ended.
+    pub fn drop_from(&mut self, id: u32) {
+        let at = self.objects.partition_point(|o| o.0 < id);
+        self.objects.truncate(at);
     }
 }

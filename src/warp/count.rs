@@ -14,7 +14,7 @@ use crate::symbolic::term::{AtomId, AtomKind, Op, Poly, Terms};
 use crate::warp::facts::{Exactness, Operation, Scope, Space, Traffic};
 
 /// Most assignments of numbers to unknowns that one access is counted under.
-const SAMPLES: usize = 64;
+const SAMPLES: usize = 32;
 /// Added to every address so that none is negative; a multiple of every alignment.
 const BASE: i64 = 1 << 40;
 const SECTOR: i64 = SECTOR_BYTES as i64;

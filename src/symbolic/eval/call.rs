@@ -37,6 +37,7 @@ impl<'p> Eval<'p> {
 
     pub(super) fn call_outcome(&mut self, callee: &'p Expr, args: &'p [Expr], expr: &'p Expr) -> Outcome<'p> {
         self.steps += 1;
+        self.work += 1;
         match &callee.kind {
             ExprKind::Name(path) => self.call_name(path, args, expr),
             ExprKind::Member { base, arrow, member } => {
@@ -455,12 +456,13 @@ impl<'p> Eval<'p> {
         if let Some(f) = self.frames.last_mut() {
             f.returns_ty = returns;
         }
+        let first = self.next_object;
         self.bind_params(&function.params, args);
         self.init_members(function);
         let mark = self.state.guards.len();
         self.straight += 0;
         self.exec_all(body);
-        self.finish_call(mark)
+        self.finish_call(mark, first)
     }
 
     fn is_recursive(&self, function: &Function) -> bool {
@@ -539,8 +541,8 @@ impl<'p> Eval<'p> {
         }
     }
 
-    /// Leaves a function: the ways that returned meet again.
-    fn finish_call(&mut self, mark: usize) -> Outcome<'p> {
+    /// Leaves a function: the ways that returned meet again, and its objects from `first` on are gone.
+    fn finish_call(&mut self, mark: usize, first: u32) -> Outcome<'p> {
         let Some(frame) = self.frames.last_mut() else { return Outcome::Value(Value::Void) };
         let returns = std::mem::take(&mut frame.returns);
         let is_reference = matches!(frame.returns_ty, Ty::Reference(_));
@@ -557,6 +559,9 @@ impl<'p> Eval<'p> {
         }
         self.drop_skips(mark);
         self.frames.pop();
+        if !result.as_ref().is_some_and(|v| refers_to(v, first)) {
+            self.state.drop_from(first);
+        }
         match result {
             Some(Value::Pointer(place)) if is_reference => Outcome::Place(place),
             Some(value) => Outcome::Value(value),
@@ -604,10 +609,11 @@ impl<'p> Eval<'p> {
             returns_ty: Ty::Unknown,
             launch_known: Vec::new(),
         });
+        let first = self.next_object;
         self.bind_params(&closure.lambda.params, args);
         let mark = self.state.guards.len();
         self.exec_all(&closure.lambda.body);
-        self.finish_call(mark)
+        self.finish_call(mark, first)
     }
 
     fn call_method(
@@ -797,11 +803,12 @@ impl<'p> Eval<'p> {
         if let Some(f) = self.frames.last_mut() {
             f.returns_ty = returns;
         }
+        let first = self.next_object;
         self.bind_params(&function.params, args);
         self.init_members(function);
         let mark = self.state.guards.len();
         self.exec_all(body);
-        self.finish_call(mark)
+        self.finish_call(mark, first)
     }
 
     /// `T(args)` and `T{args}`.
@@ -1054,6 +1061,16 @@ impl<'p> Eval<'p> {
             Value::Function(id, bindings) => Argument::Function(*id, bindings.to_vec()),
             _ => Argument::Unknown,
         }
+    }
+}
+
+/// Whether a value points at an object numbered from `first` on.
+fn refers_to(value: &Value<'_>, first: u32) -> bool {
+    match value {
+        Value::Pointer(Place { base: Base::Object(id), .. }) => *id >= first,
+        Value::Closure(_) => true,
+        Value::Record(r) => r.origin.is_some_and(|(id, _)| id >= first && matches!(r.rest, Rest::Parameter(_))),
+        _ => false,
     }
 }
 

@@ -10,8 +10,21 @@ use crate::symbolic::term::{Op, Poly};
 use crate::symbolic::value::{Base, Closure, Place, RecordValue, Rest, Value};
 use crate::warp::facts::{Division, Divisor, DoubleLiteral, LiteralUse, Scope};
 
+/// Expressions inside expressions, through calls too.
+const EVAL_DEPTH: u32 = 1200;
+
 impl<'p> Eval<'p> {
     pub(super) fn eval(&mut self, expr: &'p Expr) -> Value<'p> {
+        if self.eval_depth > EVAL_DEPTH {
+            return Value::unknown(Ty::Unknown, Scope::Lane);
+        }
+        self.eval_depth += 1;
+        let value = self.eval_kind(expr);
+        self.eval_depth -= 1;
+        value
+    }
+
+    fn eval_kind(&mut self, expr: &'p Expr) -> Value<'p> {
         match &expr.kind {
             ExprKind::Int { value, unsigned, long } => {
                 let fits = *value <= if *unsigned { u64::from(u32::MAX) } else { i32::MAX as u64 };
@@ -193,7 +206,6 @@ impl<'p> Eval<'p> {
             ExprKind::Unary { op: UnaryOp::Deref, operand } => {
                 let value = self.eval(operand);
                 match value {
-                    Value::Pointer(place) => Some(place),
                     Value::Record(_) => None,
                     other => Some(self.target(&other)),
                 }

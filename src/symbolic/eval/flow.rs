@@ -30,6 +30,9 @@ impl<'p> Eval<'p> {
             }
         };
         let scope = self.terms.scope(&poly);
+        if poly.as_constant().is_none() {
+            self.terms.cost += self.block().threads() as u64 / 8;
+        }
         let truth = self.terms.truth(&poly);
         Condition { poly, scope, truth }
     }
@@ -131,23 +134,30 @@ impl<'p> Eval<'p> {
     }
 
     fn join_objects(&mut self, other: &State<'p>, condition: &Poly) {
-        let count = self.state.objects.len().max(other.objects.len());
-        self.state.objects.resize(count, None);
-        for id in 0..count as u32 {
-            let (a, b) = (self.state.object(id).cloned(), other.object(id).cloned());
-            match (a, b) {
-                (Some(a), Some(b)) if Rc::ptr_eq(&a, &b) => {}
-                (Some(a), Some(b)) => {
-                    let joined = self.join_object(id, &a, &b, condition);
-                    self.state.objects[id as usize] = Some(Rc::new(joined));
+        let mine = std::mem::take(&mut self.state.objects);
+        let mut out = Vec::with_capacity(mine.len().max(other.objects.len()));
+        let (mut a, mut b) = (mine.into_iter().peekable(), other.objects.iter().peekable());
+        loop {
+            match (a.peek(), b.peek()) {
+                (Some((i, _)), Some((j, _))) if i == j => {
+                    let (Some((id, x)), Some((_, y))) = (a.next(), b.next()) else { break };
+                    if Rc::ptr_eq(&x, y) {
+                        out.push((id, x));
+                    } else {
+                        let joined = self.join_object(&x, y, condition);
+                        out.push((id, Rc::new(joined)));
+                    }
                 }
-                (None, Some(b)) => self.state.objects[id as usize] = Some(b),
-                (_, None) => {}
+                (Some((i, _)), Some((j, _))) if i < j => out.extend(a.next()),
+                (Some(_), None) => out.extend(a.next()),
+                (_, Some(_)) => out.extend(b.next().cloned()),
+                (None, None) => break,
             }
         }
+        self.state.objects = out;
     }
 
-    fn join_object(&mut self, _id: u32, a: &Object<'p>, b: &Object<'p>, condition: &Poly) -> Object<'p> {
+    fn join_object(&mut self, a: &Object<'p>, b: &Object<'p>, condition: &Poly) -> Object<'p> {
         let scope = self.terms.scope(condition);
         let mut offsets: Vec<u64> = a.slots.iter().chain(&b.slots).map(|s| s.0).collect();
         offsets.sort_unstable();

@@ -216,6 +216,13 @@ impl<'p> Eval<'p> {
         let mark = before.guards.len();
         let mut changed = self.probe(l, &before);
         self.state = before.clone();
+        if self.is_quiet() {
+            // Only what is left behind matters.
+            let scope = changed.iter().map(|c| c.scope).max().unwrap_or(Scope::Grid).max(Scope::Block);
+            let scope = if self.is_lane_dependent_exit(l) { Scope::Lane } else { scope };
+            self.after_loop(before, &changed, scope, mark);
+            return;
+        }
         let trip = self.terms.leaf(AtomKind::Index, Scope::Grid, 0, i64::from(i32::MAX), "k");
         self.set_for_trip(&mut changed, trip);
         if let Some(trips) = l.condition.and_then(|c| self.trip_count(c, trip)) {
@@ -226,12 +233,10 @@ impl<'p> Eval<'p> {
         self.straight += 1;
         let region = self.push_region();
         let mut scope = Scope::Grid;
-        let mut is_endless = l.condition.is_none();
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
             let value = self.eval(condition);
             let c = self.condition(&value);
             scope = c.scope;
-            is_endless = c.poly.as_constant().is_some();
             self.enter(&c, true, condition.span, GuardKind::Loop);
         }
         if self.state.active.is_empty() {
@@ -250,11 +255,11 @@ impl<'p> Eval<'p> {
                 scope = scope.max(guard.scope);
             }
         }
-        self.after_loop(before, &changed, scope, mark, is_endless && breaks.is_empty());
+        self.after_loop(before, &changed, scope, mark);
     }
 
     /// The state behind the loop: what trips change has gone an unknown number of steps.
-    fn after_loop(&mut self, before: State<'p>, changed: &[Changed<'p>], scope: Scope, mark: usize, _never_left: bool) {
+    fn after_loop(&mut self, before: State<'p>, changed: &[Changed<'p>], scope: Scope, mark: usize) {
         let mut returned: Vec<Guard> =
             self.state.guards.iter().skip(mark).filter(|g| g.kind == GuardKind::Returned).cloned().collect();
         let gone = returned.iter().filter(|g| !g.is_open).fold(Mask::NONE, |m, g| m.or(&g.missing));
@@ -284,6 +289,13 @@ impl<'p> Eval<'p> {
         self.loads.clear();
     }
 
+    /// Whether lanes may leave the loop at different trips, as far as its condition tells.
+    fn is_lane_dependent_exit(&mut self, l: Loop<'p>) -> bool {
+        let Some(condition) = l.condition else { return false };
+        let value = self.eval(condition);
+        self.condition(&value).scope >= Scope::Warp
+    }
+
     fn slot_type(&self, c: &Changed<'p>) -> Ty {
         let now = self.state.object(c.object).and_then(|o| o.slot(c.offset)).map(Value::ty);
         now.or_else(|| c.before.as_ref().map(Value::ty)).unwrap_or(Ty::Unknown)
@@ -306,7 +318,7 @@ impl<'p> Eval<'p> {
         }
         // Something may depend on what turned out to vary more than thought: once more with the scopes found.
         let deepest = changed.iter().map(|c| c.scope).max().unwrap_or(Scope::Grid);
-        if deepest > Scope::Grid && changed.len() > 1 {
+        if deepest > Scope::Grid && changed.len() > 1 && self.quiet == 1 {
             self.state = before.clone();
             let first = self.terms.len() as u32;
             for c in &mut changed {
@@ -344,8 +356,9 @@ impl<'p> Eval<'p> {
     /// The parts of objects alive before the loop that a trip has changed.
     fn difference(&mut self, before: &State<'p>, after: &State<'p>) -> Vec<Changed<'p>> {
         let mut out = Vec::new();
-        for id in 0..before.objects.len() as u32 {
-            let (Some(a), Some(b)) = (before.object(id), after.object(id)) else { continue };
+        for (id, a) in &before.objects {
+            let id = *id;
+            let Some(b) = after.object(id) else { continue };
             if Rc::ptr_eq(a, b) {
                 continue;
             }

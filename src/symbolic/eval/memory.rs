@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Eval, RegionKey, Touch, Ty2};
+use super::{Eval, RegionKey, Touch, TypeTag};
 use crate::model::types::{RecordTy, Ty, flatten};
 use crate::model::{Init, Name, Scalar};
 use crate::source::Span;
@@ -12,7 +12,7 @@ use crate::symbolic::value::{Base, Memory, Object, Place, RecordValue, Rest, Val
 use crate::warp::facts::{Operation, Scope, Space};
 
 /// Parts of one object that are kept apart; an object with more becomes unknown as a whole.
-const SLOT_LIMIT: usize = 1024;
+const SLOT_LIMIT: usize = 256;
 
 impl<'p> Eval<'p> {
     /// The value at a place; counts as an access where the place is in memory.
@@ -228,7 +228,7 @@ impl<'p> Eval<'p> {
         if let Some(value) = self.table_element(place, ty) {
             return value;
         }
-        let key = (place.base, place.offset.clone(), Ty2(ty.text()));
+        let key = (place.base, place.offset.clone(), TypeTag::of(ty));
         if let Some(value) = self.loads.get(&key) {
             return value.clone();
         }
@@ -494,7 +494,7 @@ impl<'p> Eval<'p> {
     /// The place behind a pointer value.
     pub(super) fn target(&mut self, value: &Value<'p>) -> Place {
         match value {
-            Value::Pointer(place) => place.clone(),
+            Value::Pointer(place) => Place { ty: self.completed(place.ty.clone()), ..place.clone() },
             other => {
                 let ty = other.ty().pointee().cloned().unwrap_or(Ty::Unknown);
                 Place { base: Base::Nowhere, offset: Poly::zero(), ty }
@@ -526,9 +526,14 @@ impl<'p> Eval<'p> {
                 let (Some(x), Some(y)) = (self.memory(a.base).cloned(), self.memory(b.base).cloned()) else {
                     return Place { base: Base::Nowhere, offset: Poly::zero(), ty: a.ty.clone() };
                 };
+                let name: Name = if x.name.len() + y.name.len() < 40 {
+                    format!("{} or {}", x.name, y.name).into()
+                } else {
+                    x.name.clone()
+                };
                 let memory = Memory {
                     space: if x.space == y.space { x.space } else { Space::Unknown },
-                    name: format!("{} or {}", x.name, y.name).into(),
+                    name,
                     align: x.align.min(y.align),
                     scope: x.scope.max(y.scope).max(scope),
                     is_restrict: false,

@@ -32,7 +32,11 @@ use crate::source::{FileId, Span};
 use crate::warp::facts::{Barrier, Division, DoubleLiteral, Operation, Scope, SharedArray};
 
 /// Statements one walk may execute; what comes after is unknown with that reason.
-const STEP_LIMIT: usize = 40_000;
+const STEP_LIMIT: usize = 20_000;
+/// Statements one walk may execute in all, dry runs of loops included.
+const WORK_LIMIT: usize = 16_000;
+/// Term operations one walk may spend.
+const COST_LIMIT: u64 = 600_000;
 /// Calls inside calls.
 const DEPTH_LIMIT: usize = 24;
 
@@ -151,10 +155,11 @@ pub struct Eval<'p> {
     pub padding: Option<PaddingTrial>,
     pub(super) state: State<'p>,
     pub(super) frames: Vec<Frame<'p>>,
-    next_object: u32,
+    pub(super) next_object: u32,
     /// Number of enclosing dry runs: nothing is noted.
     pub(super) quiet: u32,
     pub(super) steps: usize,
+    pub(super) work: usize,
     /// Steps at which the innermost loop walk gives up.
     pub(super) step_cap: usize,
     pub(super) straight: u32,
@@ -162,7 +167,7 @@ pub struct Eval<'p> {
     pub(super) region: Rc<[u32]>,
     next_region: u32,
     /// Loads of one address with no store in between give one value.
-    pub(super) loads: FxHashMap<(Base, Poly, Ty2), Value<'p>>,
+    pub(super) loads: FxHashMap<(Base, Poly, TypeTag), Value<'p>>,
     pub(super) parts: FxHashMap<(u32, u64), Value<'p>>,
     pub(super) region_of: FxHashMap<RegionKey, u32>,
     pub(super) loop_depth: u32,
@@ -170,6 +175,10 @@ pub struct Eval<'p> {
     pub(super) global_values: FxHashMap<DeclId, Option<Value<'p>>>,
     pub(super) open_globals: Vec<DeclId>,
     pub(super) record_depth: u32,
+    constant_depth: u32,
+    pub(super) eval_depth: u32,
+    /// Layouts by declaration and instance; `None` while one is being laid out.
+    pub(super) record_types: FxHashMap<(DeclId, Name), Option<std::sync::Arc<RecordTy>>>,
     pub(super) launch_config: LaunchConfig,
     /// The value of a subscript operator that returned no reference.
     pub(super) pending_subscript: Option<Value<'p>>,
@@ -179,8 +188,21 @@ pub struct Eval<'p> {
 }
 
 /// A hashable tag for the type of a load.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Ty2(String);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TypeTag(u8, u64);
+
+impl TypeTag {
+    pub(super) fn of(ty: &Ty) -> Self {
+        let kind = match ty.value_type() {
+            Ty::Scalar(s) if s.is_float() => 1,
+            Ty::Scalar(_) => 2,
+            Ty::Pointer(_) => 3,
+            Ty::Record(_) => 4,
+            _ => 5,
+        };
+        Self(kind, ty.value_type().size().unwrap_or(0))
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum RegionKey {
@@ -212,6 +234,7 @@ impl<'p> Eval<'p> {
             next_object: 0,
             quiet: 0,
             steps: 0,
+            work: 0,
             step_cap: STEP_LIMIT,
             straight: 0,
             order: 0,
@@ -225,6 +248,9 @@ impl<'p> Eval<'p> {
             global_values: FxHashMap::default(),
             open_globals: Vec::new(),
             record_depth: 0,
+            constant_depth: 0,
+            eval_depth: 0,
+            record_types: FxHashMap::default(),
             launch_config: launch,
             pending_subscript: None,
             pending_this: None,
@@ -338,9 +364,13 @@ impl<'p> Eval<'p> {
 
     /// Evaluates an expression that should be a compile-time integer; notes nothing.
     pub(super) fn constant(&mut self, expr: &'p Expr) -> Option<i64> {
-        self.quiet += 1;
-        let value = self.eval(expr);
-        self.quiet -= 1;
+        // A constant may be defined through itself, where a name is not what C++ would make of it.
+        if self.constant_depth > 40 {
+            return None;
+        }
+        self.constant_depth += 1;
+        let value = self.quietly(|e| e.eval(expr));
+        self.constant_depth -= 1;
         value.as_constant()
     }
 

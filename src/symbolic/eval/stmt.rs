@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::loops::Loop;
-use super::{Eval, LoopFrame, Side};
+use super::{Eval, LoopFrame, COST_LIMIT, Side, WORK_LIMIT};
 use crate::model::{Expr, ExprKind, Stmt, StmtKind, SwitchCase};
 use crate::source::Span;
 use crate::symbolic::term::{Op, Poly};
@@ -21,7 +21,9 @@ impl<'p> Eval<'p> {
     /// A block: names declared inside end with it.
     pub(super) fn exec_block(&mut self, body: &'p [Stmt]) {
         let mark = self.frame().map_or(0, |f| f.locals.len());
+        let first = self.next_object;
         self.exec_all(body);
+        self.state.drop_from(first);
         if let Some(frame) = self.frames.last_mut() {
             frame.locals.truncate(mark);
         }
@@ -29,17 +31,20 @@ impl<'p> Eval<'p> {
 
     /// Whether the walk has used up what it may use here.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.steps > self.step_cap
+        self.steps > self.step_cap || self.work > WORK_LIMIT || self.terms.cost > COST_LIMIT
     }
 
     pub(super) fn exec(&mut self, stmt: &'p Stmt) {
         self.steps += 1;
+        self.work += 1;
         if self.is_exhausted() || self.state.exit.is_some() {
             return;
         }
         match &stmt.kind {
             StmtKind::Expr(e) => {
+                let first = self.next_object;
                 self.eval(e);
+                self.state.drop_from(first);
             }
             StmtKind::Decl(decls) => decls.iter().for_each(|d| self.declare_variable(d)),
             StmtKind::Block(body) => self.exec_block(body),

@@ -252,9 +252,41 @@ impl<'p> Eval<'p> {
         let record = self.project.record(id);
         let mark = self.bind_template(&record.template, args);
         let bindings: Vec<(Name, Binding)> = self.frame().map(|f| f.bindings[mark..].to_vec()).unwrap_or_default();
-        let ty = self.layout(id, record, bindings);
+        let key = (id, instance_name(&record.name, &bindings));
+        let ty = match self.record_types.get(&key) {
+            Some(Some(known)) => Ty::Record(known.clone()),
+            // A class that holds pointers to itself: completed once it is looked into.
+            Some(None) => Ty::Record(Arc::new(RecordTy {
+                name: record.name.clone(),
+                instance: key.1,
+                size: 0,
+                align: 1,
+                fields: Vec::new(),
+                is_complete: false,
+                is_builtin_vector: false,
+                declared: Some((id.file.0, id.index)),
+                bindings,
+            })),
+            None => {
+                self.record_types.insert(key.clone(), None);
+                let ty = self.layout(id, record, bindings);
+                self.record_types.insert(key, ty.as_record().cloned());
+                ty
+            }
+        };
         self.unbind(mark);
         ty
+    }
+
+    /// A class that was still open when its name was met, with its layout.
+    pub(super) fn completed(&self, ty: Ty) -> Ty {
+        let Ty::Record(record) = &ty else { return ty };
+        let Some((file, index)) = record.declared.filter(|_| !record.is_complete) else { return ty };
+        let key = (DeclId { file: crate::source::FileId(file), index }, record.instance.clone());
+        match self.record_types.get(&key) {
+            Some(Some(known)) => Ty::Record(known.clone()),
+            _ => ty,
+        }
     }
 
     fn layout(&mut self, id: DeclId, record: &'p Record, bindings: Vec<(Name, Binding)>) -> Ty {
