@@ -53,6 +53,8 @@ struct Front {
     files: Collected,
     /// By file.
     units: Vec<Unit>,
+    /// Where the preprocessor left comments addressed to cudalint: elsewhere they stand in branches not taken.
+    addresses: BTreeSet<(FileId, u32)>,
     /// Macro uses that were left as written.
     unexpanded: Vec<Gap>,
     internal_errors: Vec<String>,
@@ -65,12 +67,13 @@ pub fn run(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) -
     report.gaps = gaps(&front);
     report.files = front.files.info.iter().filter(|info| !info.is_context).count();
     count_kernels(&front, &mut report);
-    let Front { files, units, internal_errors, .. } = front;
+    let Front { files, units, addresses, internal_errors, .. } = front;
     report.internal_errors = internal_errors;
     let (kernels, errors) = engine(settings, &files, units, progress);
     report.kernels = kernels;
     report.internal_errors.extend(errors);
-    judge(settings, inputs, &files, &mut report);
+    let comments = suppressions(&files, &addresses);
+    judge(settings, inputs, &files, comments, &mut report);
     let Collected { sources, passed_over, unreadable, .. } = files;
     report.passed_over = passed_over;
     report.unreadable = unreadable;
@@ -103,7 +106,8 @@ fn frontend(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) 
         })
         .collect();
     let mut front = Front { files, ..Front::default() };
-    for (text, unit) in expanded.iter().zip(lowered) {
+    for (index, (text, unit)) in expanded.iter().zip(lowered).enumerate() {
+        let file = FileId(index as u32);
         let gap = |gap: &ExpansionGap| Gap {
             span: Some(gap.span),
             file: gap.span.file,
@@ -111,6 +115,9 @@ fn frontend(settings: &Arc<Settings>, inputs: &Inputs, progress: &dyn Progress) 
             why: gap.why.to_owned(),
         };
         front.unexpanded.extend(text.gaps.iter().map(gap));
+        let found = text.text.match_indices(suppress::ADDRESS);
+        let place = |(at, found): (usize, &str)| text.map.span(file, at..at + found.len());
+        front.addresses.extend(found.map(place).map(|span| (file, span.start)));
         front.units.push(unit.unwrap_or_else(|error| {
             front.internal_errors.push(error);
             Unit::default()
@@ -181,10 +188,8 @@ fn engine(
     let paths: Vec<PathBuf> = all.iter().map(|file| file.path.clone()).collect();
     let includes: Vec<Vec<FileId>> = all.iter().map(|file| files.includes_of(file.id)).collect();
     let project = Project::link(units, &paths, &includes);
-    let profiles: Vec<Option<usize>> = all
-        .iter()
-        .map(|file| (!is_context(files, file.id)).then(|| settings.profile_index(&file.path)))
-        .collect();
+    let profiles: Vec<Option<usize>> =
+        all.iter().map(|file| (!is_context(files, file.id)).then(|| settings.profile_index(&file.path))).collect();
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
     for index in profiles.iter().filter_map(|index| *index).collect::<BTreeSet<usize>>() {
         let hints = settings.profiles().get(index).map(hints).unwrap_or_default();
@@ -350,12 +355,19 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// The comments addressed to cudalint in code that is compiled, by file and position.
+fn suppressions(files: &Collected, addresses: &BTreeSet<(FileId, u32)>) -> Vec<Suppression> {
+    let is_compiled = |comment: Span| {
+        let mut inside = addresses.range((comment.file, comment.start)..(comment.file, comment.end));
+        inside.next().is_some()
+    };
+    files.sources.files().par_iter().flat_map_iter(|file| suppress::read(file, is_compiled)).collect()
+}
+
 /// Facts to findings: rules, then comments, then what the settings hold back, then order.
-fn judge(settings: &Settings, inputs: &Inputs, files: &Collected, report: &mut Report) {
+fn judge(settings: &Settings, inputs: &Inputs, files: &Collected, mut comments: Vec<Suppression>, report: &mut Report) {
     let sources = &files.sources;
     let scope = Scope::new(settings, files, inputs);
-    let mut comments: Vec<Suppression> = sources.files().par_iter().flat_map_iter(suppress::read).collect();
-
     let (found, errors) = scope.ask(&report.kernels, |rule, view, sink| rule.check(view, sink));
     report.internal_errors.extend(errors);
     let mut kept: Vec<Candidate> = Vec::new();

@@ -11,6 +11,7 @@ mod bar {
     use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
     const DELAY: Duration = Duration::from_secs(1);
+    const TICK: Duration = Duration::from_millis(200);
 
     pub(in super::super) struct Bar {
         drawn: ProgressBar,
@@ -39,13 +40,21 @@ mod bar {
 
         fn show_when_due(&self) {
             if self.is_watched && self.started.elapsed() > DELAY {
-                self.shown.get_or_init(|| self.drawn.set_draw_target(ProgressDrawTarget::stderr()));
+                self.shown.get_or_init(|| {
+                    self.drawn.set_draw_target(ProgressDrawTarget::stderr());
+                    self.drawn.enable_steady_tick(TICK);
+                });
             }
         }
     }
 
     impl super::Progress for Bar {
         fn stage(&self, name: &'static str, steps: usize) {
+            // A stage that cannot tell its steps shows that it is at work.
+            let template = if steps == 0 { "{msg:>10} {spinner}" } else { "{msg:>10} {wide_bar} {pos}/{len}" };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.drawn.set_style(style);
+            }
             self.drawn.set_message(name);
             self.drawn.set_length(steps as u64);
             self.drawn.set_position(0);

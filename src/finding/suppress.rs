@@ -43,13 +43,21 @@ impl Suppression {
     }
 }
 
-/// The suppressions of a file, in order.
-pub fn read(file: &SourceFile) -> Vec<Suppression> {
-    if !file.text.contains("cudalint:") {
+/// What a comment addressed to cudalint begins with.
+pub const ADDRESS: &str = "cudalint:";
+
+/// The suppressions of a file, in order; only those in whose comment `is_compiled` finds a byte that the preprocessor left.
+pub fn read(file: &SourceFile, is_compiled: impl Fn(Span) -> bool) -> Vec<Suppression> {
+    if !file.text.contains(ADDRESS) {
         return Vec::new();
     }
     let lexed = lexer::lex(&file.text);
-    lexed.comments.iter().filter_map(|comment| suppression(file, &lexed, comment)).collect()
+    lexed
+        .comments
+        .iter()
+        .filter_map(|comment| suppression(file, &lexed, comment))
+        .filter(|s| is_compiled(s.comment))
+        .collect()
 }
 
 /// Marks the names that silence `finding` as used; says whether there was one. `suppressions` stand in the order of their files.
@@ -72,7 +80,7 @@ pub fn silences(suppressions: &mut [Suppression], finding: &Finding, sources: &S
 fn suppression(file: &SourceFile, lexed: &Lexed, comment: &Comment) -> Option<Suppression> {
     let text = file.text.get(comment.text.clone())?;
     let body = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '!' | '/' | '<'));
-    let rest = body.strip_prefix("cudalint:")?;
+    let rest = body.strip_prefix(ADDRESS)?;
     let body_start = comment.text.end - rest.len();
     let mut found = Suppression {
         comment: span(file, comment.range.clone()),
@@ -222,7 +230,7 @@ mod tests {
     }
 
     fn only(text: &str) -> (Suppression, Option<RangeInclusive<u32>>) {
-        let mut all = read(&file(text));
+        let mut all = read(&file(text), |_| true);
         assert_eq!(all.len(), 1, "{all:?}");
         let one = all.remove(0);
         let lines = one.lines.clone();
@@ -272,13 +280,13 @@ mod tests {
 
     #[test]
     fn strings_hold_no_suppressions() {
-        assert!(read(&file("const char* s = \"// cudalint: allow(x)\";\n")).is_empty());
+        assert!(read(&file("const char* s = \"// cudalint: allow(x)\";\n"), |_| true).is_empty());
     }
 
     #[test]
     fn a_comment_alone_is_removed_with_its_line() {
         let text = "a;\n  // cudalint: allow(x) -- r\nb; // cudalint: allow(x) -- r\nc;\n";
-        let removed: Vec<_> = read(&file(text)).iter().map(|s| text[s.removal.range()].to_owned()).collect();
+        let removed: Vec<_> = read(&file(text), |_| true).iter().map(|s| text[s.removal.range()].to_owned()).collect();
         assert_eq!(removed, ["  // cudalint: allow(x) -- r\n", " // cudalint: allow(x) -- r"]);
     }
 }

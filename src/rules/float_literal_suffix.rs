@@ -1,7 +1,5 @@
 //! Flags floating literals without suffix that meet float operands: they are double, and arithmetic may follow them there.
 
-use std::collections::BTreeMap;
-
 use super::sites::{self, Judged, Sighting, Verdict};
 use super::{Draft, Fields, Options, Rule, Sink, View};
 use crate::finding::{Fix, Level, Safety};
@@ -18,17 +16,30 @@ impl Options for FloatLiteralSuffix {
 impl Rule for FloatLiteralSuffix {
     /// Literals of one expression are one finding, at the first of them.
     fn check(&self, view: &View<'_>, sink: &mut Sink<'_>) {
-        let mut expressions: BTreeMap<(Span, bool), Vec<Judged<'_, DoubleLiteral>>> = BTreeMap::new();
+        let mut pending: [Vec<Judged<'_, DoubleLiteral>>; 2] = [Vec::new(), Vec::new()];
         for (span, sightings) in sites::by_place(view, |kernel| &kernel.float_literals, |literal| Some(literal.span)) {
-            if let Some(judged) = judge(span, &sightings) {
-                let literal = judged.worst.fact;
-                expressions.entry((literal.context, literal.costs_fp64)).or_default().push(judged);
+            let Some(judged) = judge(span, &sightings) else { continue };
+            let [cheap, costly] = &mut pending;
+            let group = if judged.worst.fact.costs_fp64 { costly } else { cheap };
+            if group.last().is_some_and(|last| !is_one_expression(view, last, &judged)) {
+                report(view, &std::mem::take(group), sink);
             }
+            group.push(judged);
         }
-        for literals in expressions.values() {
-            report(view, literals, sink);
+        for group in &pending {
+            report(view, group, sink);
         }
     }
+}
+
+/// Nothing that ends an expression or an argument stands between two literals, the first before the second.
+fn is_one_expression(view: &View<'_>, first: &Judged<'_, DoubleLiteral>, second: &Judged<'_, DoubleLiteral>) -> bool {
+    if first.span.in_macro || second.span.in_macro || first.span.file != second.span.file {
+        return false;
+    }
+    let between = Span { start: first.span.end, end: second.span.start.max(first.span.end), ..first.span };
+    let text = view.raw(between);
+    !text.is_empty() && !text.contains([';', '{', '}', ',', '#']) && !text.contains("//")
 }
 
 /// The engine lists literals that meet float operands only, so each sighting is one: the launch does not matter.

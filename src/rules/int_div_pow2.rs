@@ -27,7 +27,7 @@ impl Rule for IntDivPow2 {
                 Divisor::Constant(value) => sink.emit(constant(view, &judged, *value)),
                 // One launch with another divisor needs the division.
                 Divisor::AtLaunch(..) if known.len() != judged.firing.len() => {}
-                Divisor::AtLaunch(value, text) => sink.emit(at_launch(view, &judged, *value, text)),
+                Divisor::AtLaunch(value, _) => sink.emit(at_launch(view, &judged, *value)),
                 Divisor::Runtime => {}
             }
         }
@@ -83,8 +83,9 @@ fn constant(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft
         .note("use an unsigned index if it is never negative; a bare shift would change the result for negative values")
 }
 
-fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64, text: &str) -> Draft {
+fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft {
     let division = judged.worst.fact;
+    let text = view.text(division.right);
     let cost = if division.bits > 32 { "over 100 instructions" } else { "18 to 26 instructions" };
     let values: std::collections::BTreeSet<i64> = judged
         .firing

@@ -17,16 +17,21 @@ pub(super) enum Kind {
     Uncoalesced,
 }
 
-pub(super) fn kind(access: &Access) -> Kind {
+/// `None`: whole records that size and alignment let a lane move in one access, whatever the pieces say.
+fn kind(access: &Access, sm: u32) -> Option<Kind> {
     if access.is_only_misaligned {
-        return Kind::Misaligned;
+        return Some(Kind::Misaligned);
     }
-    let is_dense_record = access.record.as_ref().zip(access.traffic).is_some_and(|(record, traffic)| {
-        // Records side by side: a warp's span of memory, and one sector more for where it starts.
-        let dense = (record.size_bytes as f64 * access.active_lanes / 32.0).ceil() + 1.0;
-        traffic.per_request <= dense
-    });
-    if is_dense_record { Kind::Record } else { Kind::Uncoalesced }
+    let (Some(record), Some(traffic)) = (&access.record, access.traffic) else { return Some(Kind::Uncoalesced) };
+    // Records side by side: a warp's span of memory, and one sector more for where it starts.
+    let dense = (record.size_bytes as f64 * access.active_lanes / 32.0).ceil() + 1.0;
+    if traffic.per_request > dense {
+        return Some(Kind::Uncoalesced);
+    }
+    let widest = if sm >= 100 { 32 } else { 16 };
+    let size = record.size_bytes;
+    let fits = size.is_power_of_two() && size <= widest && record.align_bytes >= size;
+    (!fits).then_some(Kind::Record)
 }
 
 /// The places where a global access of this kind moves at least `min_ratio` times its ideal.
@@ -34,21 +39,21 @@ pub(super) fn global<'a>(view: &View<'a>, wanted: Kind, min_ratio: f64) -> Vec<J
     let key = |access: &Access| (access.space == Space::Global && access.merged_into.is_none()).then_some(access.span);
     sites::by_place(view, |kernel| &kernel.accesses, key)
         .iter()
-        .filter(|(_, sightings)| strongest(sightings).is_some_and(|kind| kind == wanted))
+        .filter(|(_, sightings)| strongest(sightings, view.sm).is_some_and(|kind| kind == wanted))
         .filter_map(|(span, sightings)| sites::judge(*span, sightings, |access| verdict(access, min_ratio)))
         .collect()
 }
 
 /// One access gets one finding: the kind of the sighting with the highest ratio speaks for all.
-fn strongest(sightings: &[Sighting<'_, Access>]) -> Option<Kind> {
-    let mut best: Option<(f64, Kind)> = None;
+fn strongest(sightings: &[Sighting<'_, Access>], sm: u32) -> Option<Kind> {
+    let mut best: Option<(f64, Option<Kind>)> = None;
     for sighting in sightings {
         let Some(traffic) = known(sighting.fact) else { continue };
         if best.is_none_or(|(ratio, _)| traffic.ratio() > ratio) {
-            best = Some((traffic.ratio(), kind(sighting.fact)));
+            best = Some((traffic.ratio(), kind(sighting.fact, sm)));
         }
     }
-    best.map(|(_, kind)| kind)
+    best.and_then(|(_, kind)| kind)
 }
 
 /// The numbers, unless nothing certain is known.
