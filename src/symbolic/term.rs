@@ -274,6 +274,15 @@ impl Terms {
         if let Some(c) = b.as_constant() {
             return self.scale(a, c);
         }
+        // A uniform sum as a factor becomes one term: index macros multiply such sums again and again.
+        if a.terms.len() * b.terms.len() > 4 {
+            if let Some(named) = self.named_factor(a) {
+                return self.mul(&named, b);
+            }
+            if let Some(named) = self.named_factor(b) {
+                return self.mul(a, &named);
+            }
+        }
         let degree = |p: &Poly| p.terms.iter().map(|(m, _)| m.len()).max().unwrap_or(0);
         if degree(a) + degree(b) > MAX_DEGREE || a.terms.len() * b.terms.len() > MAX_TERMS {
             return self.derive(Op::Mul, a, b, &Poly::zero());
@@ -292,6 +301,12 @@ impl Terms {
             }
         }
         sum
+    }
+
+    /// One atom that stands for a sum which is the same for all threads; `None` for anything else.
+    fn named_factor(&mut self, poly: &Poly) -> Option<Poly> {
+        let is_uniform = poly.terms.len() > 1 && poly.terms.iter().all(|(_, l)| l.as_constant().is_some());
+        (is_uniform && self.scope(poly) <= Scope::Block).then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
     }
 
     fn weight(&self, poly: &Poly) -> u64 {
@@ -682,6 +697,7 @@ impl Terms {
             Op::And => "&",
             Op::Or => "|",
             Op::Xor => "^",
+            Op::Mul if b.as_constant() == Some(1) => return format!("({})", self.text(a)),
             Op::Mul => "*",
             Op::Min => return "min(...)".into(),
             Op::Max => return "max(...)".into(),
