@@ -1023,12 +1023,10 @@ impl<'p> Eval<'p> {
                         .and_then(|n| self.frame().and_then(|f| f.bindings.iter().rev().find(|(b, _)| b == n)))
                         .map(|(_, b)| b.clone());
                     if let Some(Binding::Function(name)) = bound {
-                        return Some((self.project.functions_named(&name, self.file()), Vec::new()));
+                        return Some((self.project.kernels_named(&name, self.file()), Vec::new()));
                     }
-                    let ids: Vec<DeclId> = self.project.functions_named(path.last(), self.file());
-                    let ids = self.in_scope(ids, path);
-                    let kernels: Vec<DeclId> =
-                        ids.into_iter().filter(|id| self.project.function(*id).quals.is_global).collect();
+                    let ids = self.project.kernels_named(path.last(), self.file());
+                    let kernels = self.in_scope(ids, path);
                     if !kernels.is_empty() {
                         let explicit =
                             path.last_args().unwrap_or(&[]).iter().map(|a| self.template_argument(a)).collect();
