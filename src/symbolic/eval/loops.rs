@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Eval, LoopFrame, Side};
 use crate::model::types::Ty;
-use crate::model::{Expr, Scalar, Stmt, Unroll};
+use crate::model::{Expr, ExprKind, Scalar, Stmt, Unroll};
 use crate::source::Span;
 use crate::symbolic::lanes::Mask;
 use crate::symbolic::term::{AtomId, AtomKind, HIGH, LOW, Op, Poly};
@@ -105,7 +105,12 @@ impl<'p> Eval<'p> {
             return false;
         }
         let checkpoint = self.checkpoint();
-        let budget = if self.side == Side::Host { LOOP_STEPS * 4 } else { LOOP_STEPS };
+        let budget = match self.side {
+            Side::Device => LOOP_STEPS,
+            // Host loops matter for the launches inside; the others only fill arrays.
+            Side::Host if self.launches_inside(l.body) => LOOP_STEPS * 4,
+            Side::Host => LOOP_STEPS / 10,
+        };
         self.step_cap = self.step_cap.min(self.steps + budget);
         let spent = self.steps;
         let mark = self.state.guards.len();
@@ -145,6 +150,27 @@ impl<'p> Eval<'p> {
         self.drop_skips(mark);
         self.straight += 1;
         true
+    }
+
+    /// Whether the body launches a kernel, directly or through a call.
+    fn launches_inside(&self, body: &'p Stmt) -> bool {
+        let mut found = false;
+        crate::model::visit::expressions(std::slice::from_ref(body), &mut |e| {
+            found |= match &e.kind {
+                ExprKind::Launch { .. } => true,
+                ExprKind::Call { callee, .. } => match &callee.kind {
+                    ExprKind::Name(path) => {
+                        self.project.functions_named(path.last(), self.file()).iter().any(|id| self.project.is_launching(*id))
+                    }
+                    ExprKind::Member { member, .. } => {
+                        self.project.functions_named(&member.name, self.file()).iter().any(|id| self.project.is_launching(*id))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+        });
+        found
     }
 
     fn is_decided_quietly(&mut self, condition: &'p Expr) -> bool {
@@ -218,6 +244,11 @@ impl<'p> Eval<'p> {
         let before = self.state.clone();
         let mark = before.guards.len();
         let mut changed = self.probe(l, &before);
+        if self.side == Side::Host && !self.launches_inside(l.body) {
+            self.state = before.clone();
+            self.after_loop(before, &changed, Scope::Grid, mark);
+            return;
+        }
         self.state = before.clone();
         if self.is_quiet() {
             // Only what is left behind matters.

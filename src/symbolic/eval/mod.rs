@@ -244,7 +244,7 @@ impl<'p> Eval<'p> {
             quiet: 0,
             steps: 0,
             work: 0,
-            step_cap: STEP_LIMIT,
+            step_cap: if side == Side::Host { STEP_LIMIT * 3 } else { STEP_LIMIT },
             straight: 0,
             order: 0,
             region: Rc::from([]),

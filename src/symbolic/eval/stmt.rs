@@ -31,7 +31,8 @@ impl<'p> Eval<'p> {
 
     /// Whether the walk has used up what it may use here.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.steps > self.step_cap || self.work > WORK_LIMIT || self.terms.cost > COST_LIMIT
+        let limit = if self.side == Side::Host { WORK_LIMIT * 3 } else { WORK_LIMIT };
+        self.steps > self.step_cap || self.work > limit || self.terms.cost > COST_LIMIT
     }
 
     pub(super) fn exec(&mut self, stmt: &'p Stmt) {
