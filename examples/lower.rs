@@ -1,13 +1,14 @@
-//! From files and folders to counts of what lowering made of them; `--dump FILE` prints one unit.
-#![allow(clippy::print_stdout)]
+//! From files and folders to counts of what lowering made of them. `--dump` prints the units of the files named, `--gaps` lists what
+//! was not understood, `--raw` leaves the preprocessor out.
+#![allow(clippy::print_stdout, reason = "a measuring program")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cudalint::model::{Unit, dump, lower, lower_parsed};
-use cudalint::preprocess::Expanded;
-use cudalint::source::FileId;
+use cudalint::model::{dump, lower, lower_parsed};
+use cudalint::preprocess::{Expanded, PreprocessOptions, expand_all};
+use cudalint::source::{SourceFile, Span, WalkOptions, collect, display_path};
 use cudalint::syntax;
 
 #[derive(Default)]
@@ -16,6 +17,7 @@ struct Counts {
     bytes: usize,
     functions: usize,
     kernels: usize,
+    kernels_with_gap: usize,
     launches: usize,
     gaps: BTreeMap<String, usize>,
     unknown: BTreeMap<String, usize>,
@@ -25,62 +27,61 @@ struct Counts {
 
 fn main() {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
-    if args.first().is_some_and(|a| a == "--dump") {
-        let text = args.get(1).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-        print!("{}", dump(&unit_of(&String::from_utf8_lossy(&text))));
-        return;
-    }
-    let list_gaps = args.first().is_some_and(|a| a == "--gaps");
-    if list_gaps {
-        args.remove(0);
-    }
+    let dump_units = take_flag(&mut args, "--dump");
+    let list_gaps = take_flag(&mut args, "--gaps");
+    let raw = take_flag(&mut args, "--raw");
+    let paths: Vec<PathBuf> = args.iter().map(PathBuf::from).collect();
+    let collected = collect(&paths, &WalkOptions::default());
+    let mut expanded = expand_all(&collected, &PreprocessOptions::default());
     let mut counts = Counts::default();
-    for root in args {
-        for path in sources(Path::new(&root)) {
-            count(&path, list_gaps, &mut counts);
+    for (file, expanded) in collected.sources.files().iter().zip(&mut expanded) {
+        if raw {
+            *expanded = Expanded { text: file.text.to_string(), ..Expanded::default() };
         }
+        if dump_units {
+            if paths.contains(&file.path) {
+                print!("{}", dump(&lower(file.id, expanded)));
+            }
+            continue;
+        }
+        count(file, expanded, list_gaps, &mut counts);
     }
-    report(&counts);
+    if !dump_units {
+        report(&counts);
+    }
 }
 
-fn unit_of(text: &str) -> Unit {
-    lower(FileId(0), &Expanded { text: text.to_owned(), ..Expanded::default() })
+fn take_flag(args: &mut Vec<String>, flag: &str) -> bool {
+    let before = args.len();
+    args.retain(|a| a != flag);
+    args.len() < before
 }
 
-fn sources(root: &Path) -> Vec<PathBuf> {
-    let walk = walkdir::WalkDir::new(root).sort_by_file_name();
-    let files =
-        walk.into_iter().filter_map(Result::ok).filter(|e| e.file_type().is_file()).map(walkdir::DirEntry::into_path);
-    files
-        .filter(|p| {
-            p.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "cu" | "cuh" | "h" | "hpp" | "inl"))
-        })
-        .collect()
-}
-
-fn count(path: &Path, list_gaps: bool, counts: &mut Counts) {
-    let Ok(bytes) = std::fs::read(path) else { return };
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let expanded = Expanded { text, ..Expanded::default() };
+fn count(file: &SourceFile, expanded: &Expanded, list_gaps: bool, counts: &mut Counts) {
     let begin = Instant::now();
     let parsed = syntax::parse(&expanded.text);
     counts.parse += begin.elapsed();
     let begin = Instant::now();
-    let unit = lower_parsed(FileId(0), &expanded, &parsed);
+    let unit = lower_parsed(file.id, expanded, &parsed);
     counts.lower += begin.elapsed();
-    let text = expanded.text;
     counts.files += 1;
-    counts.bytes += text.len();
+    counts.bytes += expanded.text.len();
     counts.functions += unit.functions.len();
-    counts.kernels += unit.functions.iter().filter(|f| f.quals.is_global && f.body.is_some()).count();
+    let kernels = unit.functions.iter().filter(|f| f.quals.is_global && f.body.is_some());
+    for kernel in kernels {
+        counts.kernels += 1;
+        let has_gap =
+            unit.gaps.iter().any(|g| g.span.is_some_and(|s| s.start >= kernel.span.start && s.end <= kernel.span.end));
+        counts.kernels_with_gap += usize::from(has_gap);
+    }
     for gap in &unit.gaps {
         let place = if gap.function.is_some() { "in a function" } else { "in the file" };
         *counts.gaps.entry(format!("{}, {place}", gap.why)).or_default() += 1;
         if list_gaps {
-            let span = gap.span.map(|s| s.range()).unwrap_or_default();
-            let line = text.get(..span.start).map_or(0, |t| t.matches('\n').count() + 1);
-            let excerpt: String = text.get(span).unwrap_or("").chars().take(100).collect();
-            println!("{}:{line}: {} {:?} {excerpt:?}", path.display(), gap.why, gap.function);
+            let span = gap.span.unwrap_or(Span::new(file.id, 0, 0));
+            let excerpt: String = file.slice(span).chars().take(100).collect();
+            let place = format!("{}:{}", display_path(&file.path), file.line(span.start));
+            println!("{place}: {} {:?} {excerpt:?}", gap.why, gap.function);
         }
     }
     let dumped = dump(&unit);
@@ -94,7 +95,10 @@ fn count(path: &Path, list_gaps: bool, counts: &mut Counts) {
 fn report(counts: &Counts) {
     let speed = |time: Duration| counts.bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
     println!("files {} ({:.1} MB)", counts.files, counts.bytes as f64 / 1e6);
-    println!("functions {}, kernels with body {}, launches {}", counts.functions, counts.kernels, counts.launches);
+    println!(
+        "functions {}, kernels with body {} ({} with a gap), launches {}",
+        counts.functions, counts.kernels, counts.kernels_with_gap, counts.launches
+    );
     println!(
         "parse {:.2?} ({:.1} MB/s), lower {:.2?} ({:.1} MB/s)",
         counts.parse,

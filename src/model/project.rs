@@ -197,7 +197,10 @@ impl Project {
                     };
                     launches |= matches!(
                         name.as_str(),
-                        "cudaLaunchKernel" | "cudaLaunchKernelEx" | "cudaLaunchCooperativeKernel" | "cudaLaunchKernelExC"
+                        "cudaLaunchKernel"
+                            | "cudaLaunchKernelEx"
+                            | "cudaLaunchCooperativeKernel"
+                            | "cudaLaunchKernelExC"
                     );
                     callers.entry(name).or_default().push(id);
                 }

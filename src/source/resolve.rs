@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use super::directives::IncludeName;
-use super::paths::{clean, shared_components};
+use super::paths::{clean, has_extension, shared_components};
 
 /// A file as the file system knows it and as people see it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +58,9 @@ impl Resolver {
 
     pub(crate) fn resolve(&self, includer: &Location, include: IncludeName) -> Option<Location> {
         let name = Path::new(include.name);
+        if !holds_code(name) {
+            return None;
+        }
         if name.is_absolute() {
             return self.file_at(name.to_owned(), name.to_owned());
         }
@@ -98,6 +101,12 @@ impl Resolver {
             _ => None,
         }
     }
+}
+
+/// Tables of numbers are included too; they define nothing.
+fn holds_code(name: &Path) -> bool {
+    const DATA: &[&str] = &["txt", "dat", "data", "csv", "tab", "json", "ptx", "cubin", "fatbin", "bin", "tsv"];
+    !has_extension(name, DATA)
 }
 
 impl Location {

@@ -1,5 +1,7 @@
 //! Which texts are CUDA: other dialects and code without kernels are told from their own words, without parsing.
 
+use std::path::Path;
+
 use super::directives::{Directive, DirectiveKind, include_name};
 
 /// A language that looks like CUDA to the grammar, but runs on other rules.
@@ -57,7 +59,8 @@ pub fn screen(text: &str, directives: &[Directive]) -> Screening {
         if unconditional {
             screening.dialect = screening.dialect.or(dialect);
         }
-        screening.names_cuda |= names_cuda(include.name);
+        // A quoted `cuda/x.cuh` is a folder of the project.
+        screening.names_cuda |= names_cuda(include.name) && !(include.quoted && include.name.contains('/'));
     }
     if screening.names_cuda {
         // Both: a header that serves two dialects and decides by a macro.
@@ -88,10 +91,25 @@ fn dialect_of_include(name: &str) -> Option<Dialect> {
 }
 
 fn names_cuda(name: &str) -> bool {
-    name.starts_with("cuda")
-        || name.starts_with("cublas")
-        || name.starts_with("cub/")
-        || name.starts_with("cooperative_groups")
+    const STARTS: &[&str] = &[
+        "cuda_runtime",
+        "cuda_fp",
+        "cuda_bf16",
+        "cuda/",
+        "cub/",
+        "cublas",
+        "cufft",
+        "curand",
+        "cusparse",
+        "cooperative_groups",
+    ];
+    name == "cuda.h" || STARTS.iter().any(|s| name.starts_with(s))
+}
+
+/// Whether a path says HIP: a folder named `hip`, or `name-hip` as beside `name-cuda`.
+pub(crate) fn is_hip_path(path: &Path) -> bool {
+    let says = |name: &str| name == "hip" || name.ends_with("-hip") || name.ends_with("_hip");
+    path.parent().is_some_and(|p| p.components().any(|c| c.as_os_str().to_str().is_some_and(says)))
 }
 
 /// Each directive, and whether it stands outside all conditionals but the file's own guard.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::FileId;
 use super::directives::Directive;
 use super::resolve::Location;
-use super::screen::{Dialect, Screening, calls_cuda};
+use super::screen::{Dialect, Screening, calls_cuda, is_hip_path};
 use super::walk::{Collected, FileInfo, Include};
 
 /// A file that was read.
@@ -131,6 +131,9 @@ fn by_folder(nodes: &[Node], foreign: &mut [Option<Dialect>]) {
             && !folder.holds_cuda
         {
             *dialect = folder.dialect;
+        }
+        if dialect.is_none() && node.is_asked && is_hip_path(&node.location.display) && node.is_neutral() {
+            *dialect = Some(Dialect::Hip);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::model::{ExprKind, Function, Name};
 use crate::source::Span;
 use crate::warp::count::{Count, Request, Tally, count};
 use crate::warp::facts::{
-    Access, Exactness, KernelFacts, Launch, LaunchSource, Operation, Padding, RecordAccess, Scope, Space, SharedArray,
+    Access, Exactness, KernelFacts, Launch, LaunchSource, Operation, Padding, RecordAccess, Scope, SharedArray, Space,
 };
 use crate::warp::merge::{Fate, fates};
 
@@ -46,7 +46,11 @@ struct Job<'p> {
 
 /// The facts of every kernel of the project, in file order; kernels for which `wanted` is false are left out. A walk that
 /// panics yields its message instead.
-pub fn analyse(project: &Project, hints: &Hints, wanted: &(dyn Fn(DeclId) -> bool + Sync)) -> Vec<Result<KernelFacts, String>> {
+pub fn analyse(
+    project: &Project,
+    hints: &Hints,
+    wanted: &(dyn Fn(DeclId) -> bool + Sync),
+) -> Vec<Result<KernelFacts, String>> {
     let launches = host::launches(project);
     let mut by_kernel: FxHashMap<DeclId, Vec<LaunchSite<'_>>> = FxHashMap::default();
     for launch in launches {
@@ -63,7 +67,8 @@ pub fn analyse(project: &Project, hints: &Hints, wanted: &(dyn Fn(DeclId) -> boo
 
 fn guarded(project: &Project, job: &Job<'_>) -> Result<KernelFacts, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(project, job))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+        let text =
+            panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
         format!("kernel {}: {}", project.function(job.kernel).name, text.unwrap_or_else(|| "a panic".into()))
     })
 }
@@ -93,7 +98,12 @@ fn jobs_of<'p>(id: DeclId, function: &'p Function, launches: Vec<LaunchSite<'p>>
 
 type Shape<'p> = (Launch, Vec<super::eval::Argument<'p>>);
 
-fn shapes<'p>(function: &'p Function, list: Vec<LaunchSite<'p>>, fixed: Option<[u32; 3]>, hints: &Hints) -> Vec<Shape<'p>> {
+fn shapes<'p>(
+    function: &'p Function,
+    list: Vec<LaunchSite<'p>>,
+    fixed: Option<[u32; 3]>,
+    hints: &Hints,
+) -> Vec<Shape<'p>> {
     if let Some(block) = fixed {
         let args = list.into_iter().reduce(|mut a, b| {
             Eval::widen(&mut a, &b);
@@ -120,7 +130,9 @@ fn shapes<'p>(function: &'p Function, list: Vec<LaunchSite<'p>>, fixed: Option<[
         return known
             .into_iter()
             .take(LAUNCH_LIMIT)
-            .map(|(block, l)| (Launch { block, grid: known_grid(l.grid), source: LaunchSource::Visible(l.span) }, l.args))
+            .map(|(block, l)| {
+                (Launch { block, grid: known_grid(l.grid), source: LaunchSource::Visible(l.span) }, l.args)
+            })
             .collect();
     }
     let args = open.as_ref().map(|l| l.args.clone()).unwrap_or_default();
@@ -276,8 +288,10 @@ fn accesses(eval: &Eval<'_>) -> Vec<Access> {
                     continue;
                 }
                 let offset = shifted(eval, touch, *shift);
-                let key = (touch.base, offset.clone(), *bytes, touch.active, std::rc::Rc::as_ptr(&touch.conditions) as usize);
-                let counted = cache.entry(key).or_insert_with(|| count_touch(eval, touch, space, &offset, *bytes)).clone();
+                let key =
+                    (touch.base, offset.clone(), *bytes, touch.active, std::rc::Rc::as_ptr(&touch.conditions) as usize);
+                let counted =
+                    cache.entry(key).or_insert_with(|| count_touch(eval, touch, space, &offset, *bytes)).clone();
                 group.counted.push((counted, *bytes));
             }
         }
@@ -370,7 +384,11 @@ fn access(eval: &Eval<'_>, place: &Place, group: &Group<'_>) -> Access {
         space: place.space,
         operation: place.operation,
         bytes_per_lane: bytes as u32,
-        active_lanes: if tally.requests > 0.0 { tally.lanes / tally.requests } else { f64::from(group.first.active.count().min(32)) },
+        active_lanes: if tally.requests > 0.0 {
+            tally.lanes / tally.requests
+        } else {
+            f64::from(group.first.active.count().min(32))
+        },
         traffic,
         exactness: if is_merged { Exactness::Exact } else { exactness },
         why,

@@ -12,19 +12,24 @@ use crate::source::Span;
 
 /// Every launch met, in the order the host code makes them, file by file.
 pub fn launches(project: &Project) -> Vec<LaunchSite<'_>> {
-    let launching: Vec<DeclId> =
-        project.all_functions().filter(|(id, f)| f.body.is_some() && project.is_launching(*id)).map(|(id, _)| id).collect();
+    let launching: Vec<DeclId> = project
+        .all_functions()
+        .filter(|(id, f)| f.body.is_some() && project.is_launching(*id))
+        .map(|(id, _)| id)
+        .collect();
     let called = called_names(project, &launching);
-    let roots: Vec<DeclId> =
-        launching.iter().copied().filter(|id| !called.contains(&project.function(*id).name) || is_main(project, *id)).collect();
+    let roots: Vec<DeclId> = launching
+        .iter()
+        .copied()
+        .filter(|id| !called.contains(&project.function(*id).name) || is_main(project, *id))
+        .collect();
     let mut found: Vec<LaunchSite<'_>> = roots.par_iter().flat_map_iter(|id| walk(project, *id)).collect();
     // What no root reaches (virtual methods, callbacks) is walked for itself, with unknown arguments.
     let seen: FxHashSet<Span> = found.iter().map(|l| l.span).collect();
-    let rest: Vec<DeclId> = launching
-        .into_iter()
-        .filter(|id| !roots.contains(id) && has_unseen_launch(project, *id, &seen))
-        .collect();
-    let more: Vec<LaunchSite<'_>> = rest.par_iter().flat_map_iter(|id| walk(project, *id)).filter(|l| !seen.contains(&l.span)).collect();
+    let rest: Vec<DeclId> =
+        launching.into_iter().filter(|id| !roots.contains(id) && has_unseen_launch(project, *id, &seen)).collect();
+    let more: Vec<LaunchSite<'_>> =
+        rest.par_iter().flat_map_iter(|id| walk(project, *id)).filter(|l| !seen.contains(&l.span)).collect();
     found.extend(more);
     found
 }

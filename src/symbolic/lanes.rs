@@ -141,9 +141,7 @@ impl Lanes {
 
     pub fn add(&self, other: &Self, block: Block) -> Self {
         match (self, other) {
-            (Self::Affine(a), Self::Affine(b)) => {
-                Self::Affine([0, 1, 2, 3].map(|i| a[i].wrapping_add(b[i])))
-            }
+            (Self::Affine(a), Self::Affine(b)) => Self::Affine([0, 1, 2, 3].map(|i| a[i].wrapping_add(b[i]))),
             _ => self.zip(other, block, i64::wrapping_add),
         }
     }

@@ -274,6 +274,15 @@ impl Terms {
         if let Some(c) = b.as_constant() {
             return self.scale(a, c);
         }
+        // A uniform sum as a factor becomes one term: index macros multiply such sums again and again.
+        if a.terms.len() * b.terms.len() > 4 {
+            if let Some(named) = self.named_factor(a) {
+                return self.mul(&named, b);
+            }
+            if let Some(named) = self.named_factor(b) {
+                return self.mul(a, &named);
+            }
+        }
         let degree = |p: &Poly| p.terms.iter().map(|(m, _)| m.len()).max().unwrap_or(0);
         if degree(a) + degree(b) > MAX_DEGREE || a.terms.len() * b.terms.len() > MAX_TERMS {
             return self.derive(Op::Mul, a, b, &Poly::zero());
@@ -292,6 +301,12 @@ impl Terms {
             }
         }
         sum
+    }
+
+    /// One atom that stands for a sum which is the same for all threads; `None` for anything else.
+    fn named_factor(&mut self, poly: &Poly) -> Option<Poly> {
+        let is_uniform = poly.terms.len() > 1 && poly.terms.iter().all(|(_, l)| l.as_constant().is_some());
+        (is_uniform && self.scope(poly) <= Scope::Block).then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
     }
 
     fn weight(&self, poly: &Poly) -> u64 {
@@ -628,7 +643,9 @@ impl Terms {
         }
         let all = || a.atoms().chain(b.atoms()).chain(c.atoms());
         // Which way a run-time flag goes is not ours to guess.
-        let is_flag = op == Op::Select && self.scope(a) <= Scope::Block && a.atoms().any(|x| self.get(x).uses_size || self.get(x).uses_data);
+        let is_flag = op == Op::Select
+            && self.scope(a) <= Scope::Block
+            && a.atoms().any(|x| self.get(x).uses_size || self.get(x).uses_data);
         let is_evaluable = !is_flag && all().all(|x| self.get(x).is_evaluable);
         let uses_size = all().any(|x| self.get(x).uses_size);
         let uses_data = all().any(|x| self.get(x).uses_data);
@@ -645,7 +662,9 @@ impl Terms {
         let (bl, bh) = self.bounds(b);
         match op {
             Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr => (0, 1),
-            Op::Div if bl > 0 => (if al >= 0 { al / bh.max(1) } else { al / bl.max(1) }, if ah >= 0 { ah / bl.max(1) } else { 0 }),
+            Op::Div if bl > 0 => {
+                (if al >= 0 { al / bh.max(1) } else { al / bl.max(1) }, if ah >= 0 { ah / bl.max(1) } else { 0 })
+            }
             Op::Rem if bl > 0 && al >= 0 => (0, (bh - 1).min(ah)),
             Op::Rem if bl > 0 => (-(bh - 1), bh - 1),
             Op::And if al >= 0 && bl >= 0 => (0, ah.min(bh)),
@@ -678,6 +697,7 @@ impl Terms {
             Op::And => "&",
             Op::Or => "|",
             Op::Xor => "^",
+            Op::Mul if b.as_constant() == Some(1) => return format!("({})", self.text(a)),
             Op::Mul => "*",
             Op::Min => return "min(...)".into(),
             Op::Max => return "max(...)".into(),
@@ -787,7 +807,11 @@ impl Terms {
             }
         }
         let (low, high) = self.bounds(condition);
-        if low > 0 || high < 0 { Truth { yes: full, no: Mask::NONE } } else { Truth { yes: Mask::NONE, no: Mask::NONE } }
+        if low > 0 || high < 0 {
+            Truth { yes: full, no: Mask::NONE }
+        } else {
+            Truth { yes: Mask::NONE, no: Mask::NONE }
+        }
     }
 
     /// `difference op 0` thread by thread through ranges.
@@ -827,12 +851,7 @@ impl Terms {
 }
 
 fn interval_mul(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
-    let products = [
-        a.0.saturating_mul(b.0),
-        a.0.saturating_mul(b.1),
-        a.1.saturating_mul(b.0),
-        a.1.saturating_mul(b.1),
-    ];
+    let products = [a.0.saturating_mul(b.0), a.0.saturating_mul(b.1), a.1.saturating_mul(b.0), a.1.saturating_mul(b.1)];
     let low = products.iter().copied().min().unwrap_or(LOW);
     let high = products.iter().copied().max().unwrap_or(HIGH);
     (low.clamp(LOW, HIGH), high.clamp(LOW, HIGH))

@@ -1,20 +1,22 @@
-//! From text to a syntax tree: tree-sitter with the CUDA grammar, after small rewrites that keep every byte offset.
+//! From text to a syntax tree: tree-sitter with the CUDA grammar, then one walk that copies what lowering looks at.
 
 mod kinds;
 mod mask;
+mod tree;
 
 use std::cell::RefCell;
 use std::ops::Range;
 
-use tree_sitter::{Parser, Tree};
+use tree_sitter::Parser;
 
 pub use kinds::{Field, Kind, language};
+pub use tree::{Node, Tree};
 
 /// What the parser makes of a text. All offsets are those of the text handed to [`parse`].
 #[derive(Debug)]
 pub struct Parsed {
-    /// `None` only where the parser itself gave up.
-    pub tree: Option<Tree>,
+    /// Without nodes only where the parser itself gave up.
+    pub tree: Tree,
     /// Unroll pragmas in order; they are no nodes of the tree, because the grammar cannot hold one between `if (x)` and its loop.
     pub unrolls: Vec<UnrollPragma>,
 }
@@ -45,5 +47,6 @@ fn new_parser() -> Parser {
 pub fn parse(text: &str) -> Parsed {
     let masked = mask::mask(text);
     let tree = PARSER.with_borrow_mut(|parser| parser.parse(masked.text.as_ref(), None));
+    let tree = tree.as_ref().map(Tree::of).unwrap_or_default();
     Parsed { tree, unrolls: masked.unrolls }
 }

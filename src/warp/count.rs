@@ -150,7 +150,8 @@ impl Sampler<'_> {
         let a = self.terms.get(atom);
         match &a.kind {
             AtomKind::Derived(op, x, y, z) => {
-                *op != Op::Shuffle && (a.scope <= Scope::Warp || self.is_knowable(x) && self.is_knowable(y) && self.is_knowable(z))
+                *op != Op::Shuffle
+                    && (a.scope <= Scope::Warp || self.is_knowable(x) && self.is_knowable(y) && self.is_knowable(z))
             }
             _ => a.scope <= Scope::Warp,
         }
@@ -180,7 +181,10 @@ impl Sampler<'_> {
                 let is_lane_derived = a.scope == Scope::Lane;
                 let (size, data) = self.address_uses(*atom);
                 if request.space == Space::Shared && (varies || is_lane_derived) && (size || data) {
-                    return Some(unknown(&format!("the stride {} is not known, and banks repeat every 32 words", a.name), false));
+                    return Some(unknown(
+                        &format!("the stride {} is not known, and banks repeat every 32 words", a.name),
+                        false,
+                    ));
                 }
                 if (varies || is_lane_derived) && (size || data) {
                     notes.say(&format!("{} is taken as large", a.name));
@@ -195,9 +199,8 @@ impl Sampler<'_> {
     /// Whether a run-time size or loaded data takes part in the value itself (not only in what decides between values).
     fn address_uses(&self, atom: AtomId) -> (bool, bool) {
         let a = self.terms.get(atom);
-        let of = |p: &Poly| {
-            p.atoms().map(|x| self.address_uses(x)).fold((false, false), |s, t| (s.0 || t.0, s.1 || t.1))
-        };
+        let of =
+            |p: &Poly| p.atoms().map(|x| self.address_uses(x)).fold((false, false), |s, t| (s.0 || t.0, s.1 || t.1));
         match &a.kind {
             AtomKind::Derived(Op::Select, _, y, z) if a.is_evaluable => {
                 let (s, t) = (of(y), of(z));
@@ -312,7 +315,13 @@ impl Sampler<'_> {
     }
 
     /// Counts all warps under one assignment.
-    fn one(&mut self, request: &Request<'_>, conditions: &[&(Poly, bool)], numbers: &FxHashMap<AtomId, i64>, tally: &mut Tally) {
+    fn one(
+        &mut self,
+        request: &Request<'_>,
+        conditions: &[&(Poly, bool)],
+        numbers: &FxHashMap<AtomId, i64>,
+        tally: &mut Tally,
+    ) {
         self.derived.clear();
         let mut active = *request.active;
         for (condition, expected) in conditions {
@@ -396,7 +405,11 @@ impl Sampler<'_> {
         let values = (0..a.len())
             .map(|i| match op {
                 Op::Select => {
-                    if a[i] != 0 { b[i] } else { c[i] }
+                    if a[i] != 0 {
+                        b[i]
+                    } else {
+                        c[i]
+                    }
                 }
                 _ => apply(op, a[i], b[i]),
             })

@@ -198,7 +198,7 @@ fn merge_neighbours(touches: &[Touch], memories: &[Memory], block: Block, starts
         close(&mut open, &mut done, |g| {
             g.key.base == touch.base && (is_store || g.key.is_store) && g.key.key != key && g.key.is_store != is_store
         });
-        let Some((align, by_ptxas)) = alignment(m, touch.base, starts, &key) else { continue };
+        let Some((align, by_ptxas)) = alignment(m, touch.base, starts, &key, touch.bytes) else { continue };
         if align < touch.bytes * 2 || by_ptxas && touch.bytes < 4 {
             continue;
         }
@@ -217,7 +217,7 @@ fn merge_neighbours(touches: &[Touch], memories: &[Memory], block: Block, starts
     }
     close(&mut open, &mut done, |_| true);
     for group in &done {
-        join(group, memories, starts, fates);
+        join(group, fates);
     }
 }
 
@@ -225,24 +225,25 @@ fn close(open: &mut FxHashMap<GroupKey, Group>, done: &mut Vec<Group>, which: im
     done.extend(open.extract_if(|_, g| which(g)).map(|(_, g)| g));
 }
 
-/// The alignment that is provable for an offset of a region (at most 16), and whether only ptxas knows it.
-fn alignment(m: &Memory, base: Base, starts: &[Option<u64>], key: &Poly) -> Option<(u64, bool)> {
+/// The alignment that is provable for an offset of a region (at most 16), and whether only ptxas knows it. Where the
+/// declaration promises enough for a pair of `bytes`, the vectoriser has done it already.
+fn alignment(m: &Memory, base: Base, starts: &[Option<u64>], key: &Poly, bytes: u64) -> Option<(u64, bool)> {
     let declared = match m.space {
         Space::Shared => m.align,
         // The pointer's type promises no more than its element's alignment.
         Space::Global => m.ty.align(),
         _ => return None,
     };
-    let (base_align, by_ptxas) = if declared >= 8 {
-        (declared.min(16), false)
-    } else if m.space == Space::Shared {
-        let Base::Memory(i) = base else { return None };
-        let start = starts.get(i as usize).copied().flatten()?;
-        (if start == 0 { 16 } else { (1 << start.trailing_zeros()).min(16) }, true)
-    } else {
-        return None;
+    let start = match base {
+        Base::Memory(i) => starts.get(i as usize).copied().flatten(),
+        _ => None,
     };
-    // ptxas sees the constant part of the array's start as well: only its low bits were used above.
+    let (base_align, by_ptxas) = match start {
+        _ if declared >= bytes * 2 => (declared.min(16), false),
+        Some(0) => (16, true),
+        Some(start) => ((1u64 << start.trailing_zeros().min(4)), true),
+        None => return None,
+    };
     let mut align = base_align;
     for (_, lanes) in &key.terms {
         while align > 1 && !lanes.is_multiple_of(align as i64) {
@@ -252,7 +253,7 @@ fn alignment(m: &Memory, base: Base, starts: &[Option<u64>], key: &Poly) -> Opti
     Some((align, by_ptxas))
 }
 
-fn join(group: &Group, _memories: &[Memory], _starts: &[Option<u64>], fates: &mut [Fate]) {
+fn join(group: &Group, fates: &mut [Fate]) {
     let size = group.key.bytes;
     let mut left: Vec<(i64, usize)> = group.members.clone();
     let mut width = group.align.min(16);
@@ -270,7 +271,11 @@ fn join(group: &Group, _memories: &[Memory], _starts: &[Option<u64>], fates: &mu
             if offsets.len() < 2 || !is_enough {
                 continue;
             }
-            let lead = if group.key.is_store { members.iter().max_by_key(|m| m.1) } else { members.iter().min_by_key(|m| m.1) };
+            let lead = if group.key.is_store {
+                members.iter().max_by_key(|m| m.1)
+            } else {
+                members.iter().min_by_key(|m| m.1)
+            };
             let Some((lead_offset, lead)) = lead.copied() else { continue };
             fates[lead] = Fate::Own { bytes: width, shift: bucket * width as i64 - lead_offset };
             for (_, i) in &members {

@@ -73,14 +73,14 @@ pub(crate) fn check(folder: &Path, paths: &[&Path], arguments: &[String], thread
     let mut command = cudalint(folder);
     command.args(["check", "--format", "json", "--threads", &threads.to_string()]).args(arguments).args(paths);
     let output = command.output().map_err(|e| format!("cannot start the binary: {e}"))?;
-    checked(output)
+    checked(output, &[0, 1])
 }
 
-/// Reads the output of a finished `check --format json`.
-pub(crate) fn checked(output: Output) -> Result<Checked, String> {
+/// Reads the output of a finished `check --format json` that ended with one of `codes`.
+pub(crate) fn checked(output: Output, codes: &[i32]) -> Result<Checked, String> {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let code = output.status.code().ok_or_else(|| format!("ended by a signal: {:?}\n{stderr}", output.status))?;
-    if !matches!(code, 0 | 1) {
+    if !codes.contains(&code) {
         return Err(format!("exit code {code}\n{stderr}"));
     }
     let report =

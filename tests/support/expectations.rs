@@ -8,6 +8,7 @@
 //! // expect-missed: ID "lack"  known miss; fails as soon as it is found
 //! // expect-gap: FUNCTION      the file holds a gap in that function
 //! // nvcc: fails "text"        the compiler must refuse the file with that text
+//! // nvcc: warns "text"        the compiler must warn with that text
 //! // fixture-args: ...         more arguments for `cudalint check`
 //! ```
 //!
@@ -47,11 +48,21 @@ pub(crate) struct Expectation {
     pub on: Option<String>,
 }
 
+/// What the compiler must make of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Compiles {
+    #[default]
+    Cleanly,
+    WithWarning(String),
+    /// Not at all, with this text.
+    Refused(String),
+}
+
 /// All that the comments of one file say.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     pub items: Vec<Expectation>,
-    pub nvcc_fails: Option<String>,
+    pub nvcc: Compiles,
     pub arguments: Vec<String>,
     /// Comments that do not follow the grammar.
     pub mistakes: Vec<String>,
@@ -71,8 +82,13 @@ pub(crate) fn read(file: &Path, text: &str) -> Expectations {
     let mut all = Expectations::default();
     let lines: Vec<&str> = text.lines().collect();
     for (index, line) in lines.iter().enumerate() {
-        if let Some(rest) = line.trim_start().strip_prefix("// nvcc: fails ") {
-            all.nvcc_fails = quoted(rest).map(|(part, _)| part.to_owned());
+        if let Some(rest) = line.trim_start().strip_prefix("// nvcc: ") {
+            let (verb, text) = rest.split_once(' ').unwrap_or((rest, ""));
+            match (verb, quoted(text)) {
+                ("fails", Some((part, _))) => all.nvcc = Compiles::Refused(part.to_owned()),
+                ("warns", Some((part, _))) => all.nvcc = Compiles::WithWarning(part.to_owned()),
+                _ => all.mistakes.push(format!("{}:{}: `{line}` is not understood", file.display(), index + 1)),
+            }
         }
         if let Some(rest) = line.trim_start().strip_prefix("// fixture-args: ") {
             all.arguments = rest.split_whitespace().map(str::to_owned).collect();

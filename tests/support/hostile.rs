@@ -26,7 +26,7 @@ void start(const float* in, float* out)
 const DEPTH: usize = 10_000;
 const HUGE_BYTES: usize = 50 << 20;
 /// Far above what any of these takes, debug build included.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) fn trials(root: &'static Path) -> Vec<Trial> {
     let mut trials = vec![
@@ -108,7 +108,8 @@ fn sample_is_still_read(folder: &Path) -> Result<Checked, Failed> {
     fs::write(folder.join("sample.cu"), SAMPLE)?;
     let mut command = checker::cudalint(folder);
     command.args(["check", "--format", "json", "."]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let checked = checker::checked(within(command.spawn()?, PATIENCE)?)?;
+    // A file that cannot be read makes it 2; whatever else is there is linted all the same.
+    let checked = checker::checked(within(command.spawn()?, PATIENCE)?, &[1, 2])?;
     let is_sample = |file: &Path| file.file_name().is_some_and(|n| n == "sample.cu");
     let found =
         checked.report.findings.iter().any(|f| f.rule == "uncoalesced-access" && f.line == 4 && is_sample(&f.file));

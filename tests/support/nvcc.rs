@@ -6,6 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::expectations::Compiles;
+
 /// A compiler that answered, and the version text it gave.
 #[derive(Debug, Clone)]
 pub(crate) struct Nvcc {
@@ -13,44 +15,44 @@ pub(crate) struct Nvcc {
     version: String,
 }
 
-/// `$NVCC`, nvcc on the path, or the one `scripts/setup-nvcc.sh` installs below `root`.
+/// `$CUDALINT_NVCC`, `$NVCC`, nvcc on the path, or the one `scripts/setup-nvcc.sh` installs below `root`.
 pub(crate) fn find(root: &Path) -> Option<Nvcc> {
-    let candidates = [
-        std::env::var_os("NVCC").map(PathBuf::from),
-        Some(PathBuf::from("nvcc")),
-        Some(root.join(".venv-nvcc/bin/nvcc")),
-    ];
-    candidates.into_iter().flatten().find_map(|program| {
+    let named = ["CUDALINT_NVCC", "NVCC"].map(|name| std::env::var_os(name).map(PathBuf::from));
+    let usual = [Some(PathBuf::from("nvcc")), Some(root.join(".venv-nvcc/bin/nvcc"))];
+    let candidates = named.into_iter().chain(usual);
+    candidates.flatten().find_map(|program| {
         let output = Command::new(&program).arg("--version").output().ok().filter(|o| o.status.success())?;
         Some(Nvcc { program, version: String::from_utf8_lossy(&output.stdout).into_owned() })
     })
 }
 
 impl Nvcc {
-    /// Compiles `file` to machine code for sm_90 and holds the outcome against `must_fail_with`.
+    /// Compiles `file` to machine code for sm_90 and holds the outcome against what is expected.
     /// What compiled once with the same text, headers and compiler is not compiled again.
-    pub(crate) fn compile(&self, file: &Path, must_fail_with: Option<&str>) -> Result<(), String> {
+    pub(crate) fn compile(&self, file: &Path, expected: &Compiles) -> Result<(), String> {
         let marks = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
         let mark = marks.join(format!("{:016x}", self.fingerprint(file)?));
-        if must_fail_with.is_none() && mark.exists() {
+        if mark.exists() {
             return Ok(());
         }
         let object = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
-        let output = Command::new(&self.program)
-            .args(["-arch=sm_90", "-std=c++17", "-Werror", "all-warnings", "-cubin", "-o"])
-            .arg(object.path())
-            .arg(file)
-            .output()
-            .map_err(|e| format!("cannot start nvcc: {e}"))?;
+        let mut command = Command::new(&self.program);
+        command.args(["-arch=sm_90", "-std=c++17", "-cubin", "-o"]).arg(object.path()).arg(file);
+        if matches!(expected, Compiles::Cleanly) {
+            command.args(["-Werror", "all-warnings"]);
+        }
+        let output = command.output().map_err(|e| format!("cannot start nvcc: {e}"))?;
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
-        match (must_fail_with, output.status.success()) {
-            (None, true) => fs::create_dir_all(&marks).and_then(|()| fs::write(&mark, "")).map_err(|e| e.to_string()),
-            (None, false) => Err(format!("nvcc refuses it:\n{said}")),
-            (Some(text), true) => Err(format!("nvcc accepts it, expected \"{text}\"")),
-            (Some(text), false) if said.contains(text) => Ok(()),
-            (Some(text), false) => Err(format!("nvcc does not say \"{text}\":\n{said}")),
+        match (expected, output.status.success()) {
+            (Compiles::Refused(text), true) => return Err(format!("nvcc accepts it, expected \"{text}\"")),
+            (Compiles::Cleanly | Compiles::WithWarning(_), false) => return Err(format!("nvcc refuses it:\n{said}")),
+            (Compiles::Refused(text) | Compiles::WithWarning(text), _) if !said.contains(text.as_str()) => {
+                return Err(format!("nvcc does not say \"{text}\":\n{said}"));
+            }
+            _ => {}
         }
+        fs::create_dir_all(&marks).and_then(|()| fs::write(&mark, "")).map_err(|e| e.to_string())
     }
 
     /// Changes with the compiler, the file and every file beside it that it may include.

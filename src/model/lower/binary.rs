@@ -5,13 +5,11 @@
 
 use std::collections::VecDeque;
 
-use tree_sitter::Node;
-
 use super::expression::unary_op;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{BinaryOp, CastStyle, Expr, ExprKind, Path, PathSegment, UnaryOp};
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 /// Longer chains would nest deeper than anybody may recurse.
 const MAX_CHAIN: usize = super::MAX_DEPTH as usize;
@@ -62,7 +60,7 @@ impl<'t> Lowering<'t> {
                 pieces.push_back(piece);
                 continue;
             };
-            let kind = Kind::of(node);
+            let kind = node.kind();
             if kind == Kind::BinaryExpression {
                 let children = self.children(node);
                 let (left, right) = (part(&children, Field::Left)?, part(&children, Field::Right)?);
@@ -123,7 +121,7 @@ impl<'t> Lowering<'t> {
             }
             Piece::Foreign => return None,
         };
-        if Kind::of(node) == Kind::ParenthesizedExpression
+        if node.kind() == Kind::ParenthesizedExpression
             && let Some(Piece::Operator(op, operator_span)) = pieces.front()
             && let Some(op) = as_unary(*op)
         {
@@ -153,6 +151,14 @@ impl<'t> Lowering<'t> {
 
     /// Takes `a < b && c > (d)`, read as a call of `a<b && c>`, apart.
     fn comparison(&mut self, node: Node<'t>, kind: Kind) -> Option<Comparison<'t>> {
+        // Cheap, and true of hardly any operand.
+        if !matches!(
+            kind,
+            Kind::CallExpression | Kind::TemplateFunction | Kind::UnaryExpression | Kind::PointerExpression
+        ) || !self.text_of(node).contains('>')
+        {
+            return None;
+        }
         match kind {
             Kind::CallExpression => {
                 let children = self.children(node);

@@ -1,13 +1,11 @@
 //! Declarations of variables, and the statements that look like something else but are declarations.
 
-use tree_sitter::Node;
-
 use super::specifiers::Specifiers;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{
     Alias, BinaryOp, Expr, ExprKind, Init, Name, Stmt, StmtKind, TypeExpr, TypeKind, VarDecl, VarQuals,
 };
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 /// One declarator of a declaration.
 pub(super) enum Entity {
@@ -28,9 +26,10 @@ impl<'t> Lowering<'t> {
             Kind::TypeDefinition => aliases = self.type_definition(node),
             Kind::AliasDeclaration => aliases.extend(self.alias_declaration(node)),
             Kind::Declaration => {
-                product = self.product_in_disguise(node);
+                let children = self.children(node);
+                product = self.product_in_disguise(&children);
                 if product.is_none() {
-                    decls = self.variables(node);
+                    decls = self.variables(node, &children);
                 }
             }
             Kind::TemplateDeclaration => self.template_declaration(node),
@@ -52,11 +51,10 @@ impl<'t> Lowering<'t> {
     }
 
     /// The variables of a declaration inside a function.
-    pub(super) fn variables(&mut self, node: Node<'t>) -> Vec<VarDecl> {
-        let children = self.children(node);
-        let specifiers = self.specifiers(&children);
+    pub(super) fn variables(&mut self, node: Node<'t>, children: &[Child<'t>]) -> Vec<VarDecl> {
+        let specifiers = self.specifiers(children);
         let mut out = Vec::new();
-        for entity in self.declarators(node, &children, &specifiers, true) {
+        for entity in self.declarators(node, children, &specifiers, true) {
             if let Entity::Variable(decl) = entity {
                 self.names.add_value(&decl.name);
                 out.push(decl);
@@ -299,9 +297,8 @@ impl<'t> Lowering<'t> {
     }
 
     /// `a * b;` where `a` is a value.
-    fn product_in_disguise(&mut self, node: Node<'t>) -> Option<Expr> {
-        let children = self.children(node);
-        let [ty, declarator] = children.as_slice() else { return None };
+    fn product_in_disguise(&mut self, children: &[Child<'t>]) -> Option<Expr> {
+        let [ty, declarator] = children else { return None };
         if ty.kind != Kind::TypeIdentifier
             || !matches!(declarator.kind, Kind::PointerDeclarator | Kind::ReferenceDeclarator)
         {

@@ -1,11 +1,9 @@
 //! Declarators: from `(*p)[4]` around a name to the name with its type.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{Expr, Name, Param, Path, Scalar, TypeExpr, TypeKind};
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 /// What one declarator declares.
 #[derive(Debug)]
@@ -165,8 +163,7 @@ impl<'t> Lowering<'t> {
                 match word {
                     "const" => ty.is_const = true,
                     "volatile" => ty.is_volatile = true,
-                    // The last: `__restrict` as far as the node reaches that stands for it, see `syntax::mask`.
-                    "__restrict__" | "restrict" | "RESTRICT" | "__restri" => ty.is_restrict = true,
+                    "__restrict__" | "__restrict" | "restrict" | "RESTRICT" => ty.is_restrict = true,
                     _ => {}
                 }
             }

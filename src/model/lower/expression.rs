@@ -1,18 +1,16 @@
 //! Expressions, all but binary chains and what stands behind an operand.
 
-use tree_sitter::Node;
-
 use super::literal;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{
     CastStyle, Expr, ExprKind, FunctionQuals, Init, Lambda, Name, Path, TypeExpr, TypeKind, UnaryOp,
 };
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// Any expression. Parentheses leave no trace.
     pub(super) fn expr(&mut self, node: Node<'t>) -> Expr {
-        let kind = Kind::of(node);
+        let kind = node.kind();
         if let Some(expr) = self.leaf(node, kind) {
             return expr;
         }
@@ -308,7 +306,7 @@ impl<'t> Lowering<'t> {
         {
             (params, quals.is_variadic) = self.parameters(list.node);
         }
-        // The attribute words are no nodes, see `syntax::mask`.
+        // The grammar has no place for attribute words here.
         let head = self.text.get(node.start_byte()..head_end).unwrap_or("");
         quals.is_device = head.contains("__device__");
         quals.is_host = head.contains("__host__");

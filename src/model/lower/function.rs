@@ -1,7 +1,5 @@
 //! Functions: kernels, device and host functions, methods, constructors, conversions; with and without a body.
 
-use tree_sitter::Node;
-
 use super::declarator::Declared;
 use super::specifiers::Specifiers;
 use super::{Child, Lowering, of_kind, part};
@@ -10,7 +8,7 @@ use crate::model::ast::{
     TypeKind,
 };
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// A function with a body, `= default` or `= delete`.

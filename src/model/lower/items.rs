@@ -1,11 +1,9 @@
 //! Items of a file, a namespace, or an `extern "C"` block.
 
-use tree_sitter::Node;
-
 use super::declaration::Entity;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::Name;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// All items below a node.

@@ -5,10 +5,6 @@ use crate::model::ast::{ExprKind, FloatSuffix};
 /// A number as written; `Unknown` where it is none.
 pub(super) fn number(text: &str) -> ExprKind {
     let text = text.trim();
-    // A default argument `{}` reaches here, see `syntax::mask`.
-    if text.starts_with('{') {
-        return ExprKind::InitList(Vec::new());
-    }
     let digits: String = text.chars().filter(|c| *c != '\'').collect();
     if is_float(&digits) { float(&digits) } else { integer(&digits) }
 }

@@ -24,13 +24,11 @@ mod tests;
 
 use std::ops::Range;
 
-use tree_sitter::{Node, TreeCursor};
-
 use self::names::Names;
 use super::ast::{Alias, EnumDef, Gap, Name, Record, TemplateParam, Unit};
 use crate::preprocess::{Expanded, OffsetMap};
 use crate::source::{FileId, Span};
-use crate::syntax::{self, Field, Kind, UnrollPragma};
+use crate::syntax::{self, Field, Kind, Node, UnrollPragma};
 
 /// Nesting beyond this is not read: everything behind this stage may recurse without looking at the stack.
 const MAX_DEPTH: u32 = 400;
@@ -43,17 +41,15 @@ pub fn lower(file: FileId, expanded: &Expanded) -> Unit {
 
 /// The same for a text parsed before: `parsed` must come from `expanded.text`.
 pub fn lower_parsed(file: FileId, expanded: &Expanded, parsed: &syntax::Parsed) -> Unit {
-    let Some(tree) = &parsed.tree else {
+    let Some(root) = parsed.tree.root() else {
         let gap = Gap { span: None, file, function: None, why: "the parser gave up".into() };
         return Unit { gaps: vec![gap], ..Unit::default() };
     };
-    let root = tree.root_node();
     let mut lowering = Lowering {
         text: &expanded.text,
         map: &expanded.map,
         file,
         unrolls: &parsed.unrolls,
-        cursor: root.walk(),
         unit: Unit::default(),
         scope: Vec::new(),
         class: None,
@@ -98,8 +94,6 @@ struct Lowering<'t> {
     map: &'t OffsetMap,
     file: FileId,
     unrolls: &'t [UnrollPragma],
-    /// Reused for every list of children.
-    cursor: TreeCursor<'t>,
     unit: Unit,
     /// Enclosing namespaces and classes.
     scope: Vec<Name>,
@@ -122,28 +116,18 @@ struct Lowering<'t> {
 }
 
 impl<'t> Lowering<'t> {
-    /// All children but comments, brackets, commas and semicolons.
-    fn children(&mut self, node: Node<'t>) -> Vec<Child<'t>> {
-        self.cursor.reset(node);
-        let mut out = Vec::new();
-        if !self.cursor.goto_first_child() {
-            return out;
-        }
-        loop {
-            let node = self.cursor.node();
-            let kind = Kind::of(node);
-            if !matches!(kind, Kind::Comment | Kind::Punctuation) {
-                out.push(Child { node, kind, field: Field::of(self.cursor.field_id()) });
-            }
-            if !self.cursor.goto_next_sibling() {
-                return out;
-            }
-        }
+    /// All children but made-up tokens.
+    #[allow(clippy::unused_self, reason = "reads like the other questions to a node")]
+    fn children(&self, node: Node<'t>) -> Vec<Child<'t>> {
+        let children = node.children().map(|node| Child { node, kind: node.kind(), field: node.field() });
+        children.filter(|c| c.kind != Kind::Punctuation).collect()
     }
 
     /// The first child that plays the part.
-    fn child(&mut self, node: Node<'t>, field: Field) -> Option<Child<'t>> {
-        self.children(node).into_iter().find(|c| c.field == field)
+    #[allow(clippy::unused_self, reason = "reads like the other questions to a node")]
+    fn child(&self, node: Node<'t>, field: Field) -> Option<Child<'t>> {
+        let child = node.children().find(|c| c.field() == field)?;
+        Some(Child { node: child, kind: child.kind(), field })
     }
 
     /// The text of a node as written.

@@ -1,11 +1,9 @@
 //! What stands behind an operand: calls, launches, subscripts, members, `++`.
 
-use tree_sitter::Node;
-
 use super::types::{named, scalar_of_name};
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{CastStyle, Expr, ExprKind, PathSegment, TemplateArg, TypeKind};
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     pub(super) fn call(&mut self, node: Node<'t>) -> Expr {

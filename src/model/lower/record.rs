@@ -1,13 +1,11 @@
 //! Structs, classes, unions and enums.
 
-use tree_sitter::Node;
-
 use super::declaration::Entity;
 use super::specifiers::Specifiers;
 use super::types::named;
 use super::{Child, Definitions, Lowering, of_kind, part};
 use crate::model::ast::{EnumDef, Expr, Field as DataField, Init, Name, Path, Record, TypeExpr, TypeKind};
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// `struct A`, with or without a body. A body defines the record in the place being read.

@@ -1,10 +1,8 @@
 //! What the parser could not place: which of it matters, and what can still be read inside.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering};
 use crate::model::ast::{Stmt, StmtKind};
-use crate::syntax::Kind;
+use crate::syntax::{Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// Whether an error below the node changes what the code says.
@@ -21,31 +19,19 @@ impl<'t> Lowering<'t> {
                 continue;
             }
             // The grammar knows at most two bounds; all are read.
-            if Kind::of(node) == Kind::LaunchBounds {
+            if node.kind() == Kind::LaunchBounds {
                 continue;
             }
             if node.is_missing() {
-                if node.kind() != ";" {
-                    return true;
-                }
-                continue;
+                return true;
             }
             if !node.has_error() {
                 continue;
             }
-            self.cursor.reset(node);
-            if self.cursor.goto_first_child() {
-                loop {
-                    let child = self.cursor.node();
-                    // A lambda's statements answer for themselves.
-                    if child.has_error() && Kind::of(child) != Kind::CompoundStatement {
-                        open.push(child);
-                    }
-                    if !self.cursor.goto_next_sibling() {
-                        break;
-                    }
-                }
-            }
+            // A lambda's statements answer for themselves.
+            let damaged =
+                |child: &Node<'t>| (child.has_error() || child.is_missing()) && child.kind() != Kind::CompoundStatement;
+            open.extend(node.children().filter(damaged));
         }
         false
     }

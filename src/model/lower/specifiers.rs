@@ -1,11 +1,9 @@
 //! The specifiers in front of declarators: base type, qualifiers, storage, CUDA attributes, alignment, launch bounds.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering};
 use crate::model::ast::{Expr, FunctionQuals, TypeExpr, TypeKind, VarQuals};
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 /// What stands in front of the declarators of one declaration.
 #[derive(Debug, Default)]

@@ -1,11 +1,9 @@
 //! Statements of a function body.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{Asm, Expr, ExprKind, Init, Name, Stmt, StmtKind, SwitchCase, UnaryOp, Unroll};
 use crate::preprocess::{Expanded, OffsetMap, Segment};
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     /// The statements of a block in a scope of their own.
@@ -185,7 +183,8 @@ impl<'t> Lowering<'t> {
     }
 
     fn condition_declaration(&mut self, declaration: Child<'t>, init: &mut Vec<Stmt>) -> Expr {
-        let decls = self.variables(declaration.node);
+        let children = self.children(declaration.node);
+        let decls = self.variables(declaration.node, &children);
         let span = self.span_of(declaration.node);
         let Some(first) = decls.first() else { return self.unknown(declaration.node, "syntax error") };
         let kind = ExprKind::Name(crate::model::ast::Path::simple(first.name.clone()));
@@ -301,7 +300,7 @@ impl<'t> Lowering<'t> {
             Some(right) => self.checked_expr(right.node),
             None => self.unknown(node, "syntax error"),
         };
-        let variable = self.variables(node).into_iter().next();
+        let variable = self.variables(node, &children).into_iter().next();
         let body = self.body(&children, node);
         self.names.close(mark);
         let Some(variable) = variable else {
@@ -432,7 +431,8 @@ impl<'t> Lowering<'t> {
             return super::literal::number(text);
         }
         let segment = Segment { expanded: 0, original: span.start, macro_end: Some(span.end) };
-        let expanded = Expanded { text: format!("auto x = {text};"), map: OffsetMap { segments: vec![segment] }, ..Expanded::default() };
+        let map = OffsetMap { segments: vec![segment] };
+        let expanded = Expanded { text: format!("auto x = {text};"), map, ..Expanded::default() };
         let unit = super::lower(self.file, &expanded);
         match unit.globals.into_iter().next().and_then(|g| g.decl.init) {
             Some(Init::Value(expr)) => expr.kind,

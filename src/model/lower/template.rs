@@ -1,10 +1,8 @@
 //! Template heads: `template <typename T, int N = 4, class... Ts>` to parameters.
 
-use tree_sitter::Node;
-
 use super::{Lowering, of_kind, part};
 use crate::model::ast::{Name, TemplateParam, TemplateParamKind};
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     pub(super) fn template_params(&mut self, list: Node<'t>) -> Vec<TemplateParam> {

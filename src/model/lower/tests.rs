@@ -1,11 +1,11 @@
 //! Small sources and the dumps of what they lower to.
 
 use crate::model::{Unit, dump};
-use crate::preprocess::Expanded;
+use crate::preprocess::{PreprocessOptions, expand_one};
 use crate::source::FileId;
 
 fn unit(text: &str) -> Unit {
-    super::lower(FileId(0), &Expanded { text: text.to_owned(), ..Expanded::default() })
+    super::lower(FileId(0), &expand_one("test.cu".into(), text.to_owned(), &PreprocessOptions::default()))
 }
 
 /// The dump of a whole file.

@@ -1,11 +1,9 @@
 //! Types and qualified names: specifier nodes to `TypeKind`, `a::b<int>` to `Path`.
 
-use tree_sitter::Node;
-
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{Name, Path, PathSegment, Scalar, TemplateArg, TypeExpr, TypeKind};
 use crate::source::Span;
-use crate::syntax::{Field, Kind};
+use crate::syntax::{Field, Kind, Node};
 
 impl<'t> Lowering<'t> {
     pub(super) fn plain_type(span: Span, kind: TypeKind) -> TypeExpr {

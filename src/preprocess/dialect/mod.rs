@@ -42,8 +42,18 @@ enum Rule {
     Space,
     /// `template class X<int>;`
     Template,
-    /// `operator++();` as a statement.
+    /// `operator++();`, `operator()(x);`: calls of an operator by its name.
     Operator,
+    /// `unsigned(x)`: a conversion the grammar does not know.
+    Unsigned,
+    /// `enum : int {`
+    Enum,
+    /// `decltype(x){}` as a value.
+    Decltype,
+    /// `void*` as the default of a template parameter.
+    Void,
+    /// `conditional_t<A >= B, ...>`: the `>` closes nothing.
+    Comparison,
     /// A parameter `... ::type* = nullptr`.
     TypePointer,
 }
@@ -81,6 +91,11 @@ fn rule(word: &[u8]) -> Option<Rule> {
         b"template" => Rule::Template,
         b"operator" => Rule::Operator,
         b"type" => Rule::TypePointer,
+        b"unsigned" => Rule::Unsigned,
+        b"enum" => Rule::Enum,
+        b"decltype" => Rule::Decltype,
+        b"void" => Rule::Void,
+        b"conditional" | b"conditional_t" | b"enable_if" | b"enable_if_t" | b"bool_constant" => Rule::Comparison,
         _ => return None,
     })
 }
@@ -113,7 +128,7 @@ fn rule_of_undefined(word: &[u8]) -> Option<Rule> {
 
 /// Rewrites in place; no byte moves.
 pub(super) fn rewrite(text: &mut [u8]) {
-    let mut rewriter = Rewriter { text, before: [Token::default(); 3], blocks: Vec::new() };
+    let mut rewriter = Rewriter { text, before: [Token::default(); 3], open: Vec::new() };
     rewriter.run();
 }
 
@@ -121,8 +136,17 @@ struct Rewriter<'t> {
     text: &'t mut [u8],
     /// The tokens before the one at hand, nearest first; what was removed does not count.
     before: [Token; 3],
-    /// For each open brace whether it encloses statements.
-    blocks: Vec<bool>,
+    /// What each open bracket holds, innermost last.
+    open: Vec<Holds>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Statements,
+    /// Arguments or parameters in parentheses.
+    List,
+    /// Declarations, enumerators, values.
+    Other,
 }
 
 impl Rewriter<'_> {
@@ -150,7 +174,7 @@ impl Rewriter<'_> {
     /// Applies the rule of a word; false where nothing of it is left.
     fn word(&mut self, token: Token) -> bool {
         let word = self.text.get(token.start..token.end).unwrap_or(&[]);
-        if !matches!(word.first(), Some(b'_' | b'A'..=b'Z' | b'f' | b'n' | b'o' | b'r' | b't' | b'v')) {
+        if !matches!(word.first(), Some(b'_' | b'A'..=b'Z' | b'b'..=b'f' | b'n' | b'o' | b'r' | b't'..=b'v')) {
             return true;
         }
         if let Some(rule) = rule(word) {
@@ -166,26 +190,32 @@ impl Rewriter<'_> {
     fn punct(&mut self, token: Token) -> bool {
         match self.text.get(token.start) {
             Some(b'{') => {
-                let block = self.opens_block();
-                self.blocks.push(block);
+                let holds = if self.opens_statements() { Holds::Statements } else { Holds::Other };
+                self.open.push(holds);
                 self.default_braces(token)
             }
-            Some(b'}') => {
-                self.blocks.pop();
+            Some(b'(') => {
+                self.open.push(Holds::List);
                 true
             }
+            Some(b'}' | b')') => {
+                self.open.pop();
+                true
+            }
+            Some(b'=') => self.deleted(token),
             Some(b':') => self.unnamed_bit_field(token),
             _ => true,
         }
     }
 
     /// Whether a brace behind the tokens before it opens statements rather than declarations or values.
-    fn opens_block(&self) -> bool {
-        let inside = self.blocks.last().copied().unwrap_or(false);
+    fn opens_statements(&self) -> bool {
         let before = self.slice(self.before[0]);
-        inside
-            || before == b")"
-            || matches!(before, b"const" | b"noexcept" | b"override" | b"final" | b"else" | b"do" | b"try")
+        self.open.last() == Some(&Holds::Statements)
+            || matches!(
+                before,
+                b")" | b"]" | b"const" | b"noexcept" | b"override" | b"final" | b"else" | b"do" | b"try" | b"mutable"
+            )
     }
 
     fn slice(&self, token: Token) -> &[u8] {

@@ -1,7 +1,7 @@
 //! What the rules do to the text around the words of compilers.
 
 use super::text::{Shape, Token, closing, is_type_keyword, next_token, qualified_name};
-use super::{Rewriter, Rule};
+use super::{Holds, Rewriter, Rule};
 use crate::source::lexical::byte;
 
 impl Rewriter<'_> {
@@ -25,6 +25,11 @@ impl Rewriter<'_> {
             Rule::Template => self.explicit_instance(token),
             Rule::Operator => self.operator_call(token),
             Rule::TypePointer => self.type_pointer(token),
+            Rule::Unsigned => self.unsigned_conversion(token),
+            Rule::Enum => self.unnamed_enum(token),
+            Rule::Decltype => self.decltype_value(token),
+            Rule::Void => self.void_default(token),
+            Rule::Comparison => self.comparison(token),
         }
     }
 
@@ -171,6 +176,9 @@ impl Rewriter<'_> {
     }
 
     fn typename(&mut self, token: Token) -> bool {
+        if self.slice(self.before[0]) == b"using" {
+            return self.gone(token.start, token.end);
+        }
         let start = self.after(token);
         let Some((end, true)) = qualified_name(self.text, start) else { return true };
         let next = next_token(self.text, end);
@@ -265,20 +273,105 @@ impl Rewriter<'_> {
         self.gone(token.start, end)
     }
 
-    /// `operator++();` as a statement steps the object itself.
+    /// `operator++();` and `operator()(x);` as statements are calls on the object itself.
     fn operator_call(&mut self, token: Token) -> bool {
         let first = self.after(token);
         let second = self.after(first);
-        let step = match (self.slice(first), self.slice(second)) {
+        let spelling = match (self.slice(first), self.slice(second)) {
             (b"+", b"+") => "++(*this)",
             (b"-", b"-") => "--(*this)",
+            (b"(", b")") => "(*this)",
             _ => return true,
         };
+        let is_statement = self.at_statement() || matches!(self.slice(self.before[0]), b"else" | b")" | b"return");
         let Some((open, end)) = self.parentheses(second) else { return true };
-        let is_call =
-            self.at_statement() && end - open == 2 && byte(self.text, next_token(self.text, end).start) == b';';
-        if is_call {
-            self.spell(token.start, end, step);
+        if !is_statement || byte(self.text, next_token(self.text, end).start) != b';' {
+            return true;
+        }
+        if spelling == "(*this)" {
+            self.spell(token.start, second.end, spelling);
+        } else if end - open == 2 {
+            self.spell(token.start, end, spelling);
+        }
+        true
+    }
+
+    fn unsigned_conversion(&mut self, token: Token) -> bool {
+        let converts = self.parentheses(token).is_some() && self.before[0].shape != Shape::Word;
+        if converts && let Some(word) = self.text.get_mut(token.start..token.end) {
+            word.copy_from_slice(b"uint32_t");
+        }
+        true
+    }
+
+    fn unnamed_enum(&mut self, token: Token) -> bool {
+        let colon = self.after(token);
+        if self.slice(colon) == b":"
+            && let Some((end, _)) = qualified_name(self.text, self.after(colon))
+            && byte(self.text, next_token(self.text, end).start) == b'{'
+        {
+            self.blank(colon.start, end);
+        }
+        true
+    }
+
+    /// `decltype(x){}` is a value like `x`.
+    fn decltype_value(&mut self, token: Token) -> bool {
+        let Some((_, end)) = self.parentheses(token) else { return true };
+        let open = next_token(self.text, end);
+        let close = self.after(open);
+        if self.slice(open) != b"{" || self.slice(close) != b"}" {
+            return true;
+        }
+        self.blank(open.start, close.end);
+        self.gone(token.start, token.end)
+    }
+
+    fn void_default(&mut self, token: Token) -> bool {
+        let star = self.after(token);
+        let next = self.after(star);
+        let is_default =
+            self.slice(self.before[0]) == b"=" && self.slice(star) == b"*" && matches!(self.slice(next), b"," | b">");
+        if is_default {
+            self.blank(star.start, star.end);
+        }
+        true
+    }
+
+    /// `<A >= B` as the first argument becomes `<(A>=B)`, which takes the room of the two blanks.
+    fn comparison(&mut self, token: Token) -> bool {
+        let open = self.after(token);
+        if self.slice(open) != b"<" {
+            return true;
+        }
+        let left = self.after(open);
+        let Some((left_end, _)) = qualified_name(self.text, left) else { return true };
+        let greater = next_token(self.text, left_end);
+        let equals = self.after(greater);
+        if self.slice(greater) != b">" || self.slice(equals) != b"=" || equals.start != greater.end {
+            return true;
+        }
+        let right = self.after(equals);
+        let right_end = match right.shape {
+            Shape::Number => right.end,
+            _ => qualified_name(self.text, right).map_or(right.end, |(end, _)| end),
+        };
+        let part = |range: std::ops::Range<usize>| self.text.get(range).unwrap_or(&[]);
+        let spelled = [b"(", part(left.start..left_end), b">=", part(right.start..right_end), b")"].concat();
+        if spelled.len() <= right_end - left.start {
+            self.blank(left.start, right_end);
+            if let Some(room) = self.text.get_mut(left.start..left.start + spelled.len()) {
+                room.copy_from_slice(&spelled);
+            }
+        }
+        true
+    }
+
+    /// `f(T) = delete;` declares a function that nobody calls.
+    pub(super) fn deleted(&mut self, token: Token) -> bool {
+        let word = self.after(token);
+        if self.slice(word) == b"delete" && self.slice(self.after(word)) == b";" {
+            return self.gone(token.start, word.end);
         }
         true
     }
@@ -296,21 +389,23 @@ impl Rewriter<'_> {
         true
     }
 
-    /// A default argument `= {}` tells nothing that the type does not.
+    /// A default argument in braces, the only one whose type is not written beside it.
     pub(super) fn default_braces(&mut self, token: Token) -> bool {
-        let close = self.after(token);
-        if self.slice(self.before[0]) != b"=" || self.slice(close) != b"}" {
+        let equals = self.before[0];
+        let is_list = self.open.len() >= 2 && self.open.get(self.open.len() - 2) == Some(&Holds::List);
+        let names = self.before[1].shape == Shape::Word;
+        if self.slice(equals) != b"=" || !names {
             return true;
         }
-        let next = byte(self.text, self.after(close).start);
-        if matches!(next, b',' | b')') {
-            let start = self.before[0].start;
-            self.blank(start, close.end);
-            self.blocks.pop();
-            self.before = [self.before[1], self.before[2], Token::default()];
-            return false;
+        let Some(end) = closing(self.text, token.start) else { return true };
+        let follows = byte(self.text, next_token(self.text, end).start);
+        if !(is_list && matches!(follows, b',' | b')')) {
+            return true;
         }
-        true
+        self.blank(equals.start, end);
+        self.open.pop();
+        self.before = [self.before[1], self.before[2], Token::default()];
+        false
     }
 
     /// `int : 4;` pads a struct of bit-fields.

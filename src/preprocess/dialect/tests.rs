@@ -80,6 +80,23 @@ fn words_are_spelled_as_the_grammar_reads_them() {
         ("static __device__ __const__ float b = 1;", "static __device__ const float b = 1;"),
         ("void f() { if (x)\n#pragma unroll\nfor (;;) {} }", "void f() { if (x) for (;;) {} }"),
         ("void f() { a; _Pragma(\"unroll 4\") for (;;) {} }", "void f() { a; \n#pragma unroll 4\n for (;;) {} }"),
+        ("void f() { x |= unsigned(y) << 3; }", "void f() { x |= uint32_t(y) << 3; }"),
+        ("enum : uint8_t { A }; enum E : int { B };", "enum { A }; enum E : int { B };"),
+        (
+            "void f() { static_assert(rank(decltype(a){}) == 5); decltype(a) b; }",
+            "void f() { static_assert(rank((a)) == 5); decltype(a) b; }",
+        ),
+        ("template <class T = void*> struct S {};", "template <class T = void > struct S {};"),
+        ("using X = conditional_t<A::k >= 80, B, C>;", "using X = conditional_t<(A::k>=80), B, C>;"),
+        (
+            "struct S : B { using typename B::T; static int h(int) = delete; S() = default; };",
+            "struct S : B { using B::T; static int h(int) ; S() = default; };",
+        ),
+        (
+            "void f(S s = {1, 2}, int b = 3); int a[] = {1}, b[] = {2};",
+            "void f(S s , int b = 3); int a[] = {1}, b[] = {2};",
+        ),
+        ("void A::f() { operator()(1, 2); }", "void A::f() { (*this)(1, 2); }"),
         ("void CUDART_CB f(int a) {}", "void f(int a) {}"),
     ];
     let mut wrong = Vec::new();
@@ -106,6 +123,7 @@ fn undefined_words_are_read_by_their_place() {
             "const REAL f(void); UINT x; static UINT y; UINT z(3);",
             "const REAL f(void); UINT x; static UINT y; UINT z(3);",
         ),
+        ("void CALL(std) f(int a) {}", "void f(int a) {}"),
         ("class EXPORTED Foo : Bar {};", "class Foo : Bar {};"),
         ("LIB_LAUNCH_BOUNDS_2(256, 4) __global__ void k() {}", "__launch_bounds__(256, 4) __global__ void k() {}"),
         (

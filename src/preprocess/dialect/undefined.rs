@@ -1,7 +1,7 @@
 //! Words in capitals that are no macro in sight: attributes, calling conventions and statements by the place where they stand.
 
 use super::text::{Shape, Token, closing, is_other_keyword, is_specifier, is_type_keyword, next_token, qualified_name};
-use super::{Rewriter, rule_of_undefined};
+use super::{Holds, Rewriter, rule_of_undefined};
 use crate::source::lexical::byte;
 
 impl Rewriter<'_> {
@@ -48,7 +48,7 @@ impl Rewriter<'_> {
     }
 
     fn in_block(&self) -> bool {
-        self.blocks.last().copied().unwrap_or(false)
+        self.open.last() == Some(&Holds::Statements)
     }
 
     /// `WORD type name`, `WORD static ...`: no name can stand before a type. `REAL __device__ f()` is a type before a specifier.
@@ -112,8 +112,11 @@ impl Rewriter<'_> {
             return true;
         }
         let last = self.slice(self.before[0]);
-        let behind_type = is_type_keyword(last) || is_specifier(last) || self.slice(self.before[0]) == b">";
-        if behind_type && next.shape == Shape::Word && !is_other_keyword(self.slice(next)) {
+        let names_function = next.shape == Shape::Word && byte(self.text, self.after(next).start) == b'(';
+        let before_type = is_type_keyword(self.slice(next)) || is_specifier(self.slice(next));
+        let is_attribute = (is_type_keyword(last) && names_function)
+            || (last != b"typedef" && (is_specifier(last) || last == b">") && before_type);
+        if is_attribute {
             self.blank(token.start, end);
             return false;
         }

@@ -64,7 +64,14 @@ impl<'p> Eval<'p> {
                     other => Some(other.clone()),
                 }
             }
-            "move" | "forward" | "ref" | "cref" | "as_const" | "__builtin_expect" | "__builtin_assume_aligned" | "addressof" => {
+            "move"
+            | "forward"
+            | "ref"
+            | "cref"
+            | "as_const"
+            | "__builtin_expect"
+            | "__builtin_assume_aligned"
+            | "addressof" => {
                 if name == "addressof" {
                     let place = self.place(args.first()?)?;
                     return Some(Value::Pointer(place));
@@ -72,7 +79,8 @@ impl<'p> Eval<'p> {
                 let values = self.values(args);
                 values.into_iter().next()
             }
-            "static_assert" | "assert" | "printf" | "fprintf" | "__builtin_assume" | "__trap" | "__nanosleep" | "free" | "fflush" => {
+            "static_assert" | "assert" | "printf" | "fprintf" | "__builtin_assume" | "__trap" | "__nanosleep"
+            | "free" | "fflush" => {
                 self.values(args);
                 Some(Value::Void)
             }
@@ -88,7 +96,9 @@ impl<'p> Eval<'p> {
     /// A maths function's result has the widest floating type of its arguments; C names say theirs.
     fn float_result(&mut self, name: &str, values: &[Value<'p>]) -> Value<'p> {
         let scope = values.iter().map(|v| self.value_scope(v)).max().unwrap_or(Scope::Grid);
-        let is_single = name.ends_with('f') && !name.ends_with("erf") || name.starts_with("__f") || name.starts_with("__s") && name.ends_with('f');
+        let is_single = name.ends_with('f') && !name.ends_with("erf")
+            || name.starts_with("__f")
+            || name.starts_with("__s") && name.ends_with('f');
         if let Some(record @ Value::Record(_)) = values.first() {
             return record.clone();
         }
@@ -159,7 +169,8 @@ impl<'p> Eval<'p> {
             "__shfl_sync" | "__shfl_up_sync" | "__shfl_down_sync" | "__shfl_xor_sync" | "__shfl" | "__shfl_up"
             | "__shfl_down" | "__shfl_xor" => Some(self.shuffle(name, args)),
             "__ballot_sync" | "__any_sync" | "__all_sync" | "__ballot" | "__any" | "__all" | "__activemask"
-            | "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_or_sync" | "__reduce_and_sync" => {
+            | "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_or_sync"
+            | "__reduce_and_sync" => {
                 self.values(args);
                 let poly = self.terms.data(Scope::Warp, 0, i64::from(u32::MAX), "a warp vote");
                 Some(Value::Int { poly, ty: Scalar::UInt })
@@ -191,14 +202,16 @@ impl<'p> Eval<'p> {
                 let ty = if name == "__mul24" { Scalar::Int } else { Scalar::UInt };
                 Some(Value::Int { poly: self.terms.mul(x, y), ty })
             }
-            "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" | "__brev" | "__brevll" | "__byte_perm" | "__float_as_int"
-            | "__float_as_uint" | "__float2int_rn" | "__float2int_rd" | "__float2int_rz" | "__float2uint_rn" | "__double2int_rn"
-            | "__bfind" | "__funnelshift_l" | "__funnelshift_r" => Some(self.bit_function(name, args)),
+            "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" | "__brev" | "__brevll"
+            | "__byte_perm" | "__float_as_int" | "__float_as_uint" | "__float2int_rn" | "__float2int_rd"
+            | "__float2int_rz" | "__float2uint_rn" | "__double2int_rn" | "__bfind" | "__funnelshift_l"
+            | "__funnelshift_r" => Some(self.bit_function(name, args)),
             "__cvta_generic_to_shared" => {
                 self.values(args);
                 Some(self.fresh(&Ty::UINT, Scope::Grid, "a shared address"))
             }
-            "__int_as_float" | "__uint_as_float" | "__int2float_rn" | "__uint2float_rn" | "__half2float" | "__fdividef" => {
+            "__int_as_float" | "__uint_as_float" | "__int2float_rn" | "__uint2float_rn" | "__half2float"
+            | "__fdividef" => {
                 let values = self.values(args);
                 let scope = values.iter().map(|v| self.value_scope(v)).max().unwrap_or(Scope::Grid);
                 Some(Value::Float { ty: Scalar::Float, scope, constant: None })
@@ -268,7 +281,11 @@ impl<'p> Eval<'p> {
         if let (Some(lanes), Some(f)) = (lanes, f) {
             return Value::Int { poly: Poly::lanes(lanes.map(block, f)), ty: Scalar::Int };
         }
-        let (low, high) = if matches!(name, "__popc" | "__clz" | "__ffs" | "__popcll" | "__clzll" | "__ffsll") { (0, 64) } else { Scalar::Int.range() };
+        let (low, high) = if matches!(name, "__popc" | "__clz" | "__ffs" | "__popcll" | "__clzll" | "__ffsll") {
+            (0, 64)
+        } else {
+            Scalar::Int.range()
+        };
         Value::Int { poly: self.terms.data(scope, low, high, "a bit function"), ty: Scalar::Int }
     }
 
@@ -559,7 +576,8 @@ impl<'p> Eval<'p> {
     /// The CUDA runtime and the C library in host code.
     fn host_call(&mut self, name: &str, args: &'p [Expr], expr: &'p Expr) -> Option<Value<'p>> {
         match name {
-            "cudaMalloc" | "cudaMallocManaged" | "cudaMallocHost" | "cudaMallocAsync" | "cudaHostAlloc" | "cudaMallocPitch" => {
+            "cudaMalloc" | "cudaMallocManaged" | "cudaMallocHost" | "cudaMallocAsync" | "cudaHostAlloc"
+            | "cudaMallocPitch" => {
                 let first = args.first()?;
                 let value = self.eval(first);
                 for e in args.iter().skip(1) {
@@ -663,7 +681,12 @@ impl<'p> Eval<'p> {
     }
 
     pub(super) fn empty_record(ty: &std::sync::Arc<crate::model::types::RecordTy>, scope: Scope) -> Value<'p> {
-        Value::Record(Rc::new(RecordValue { ty: ty.clone(), slots: Vec::new(), rest: Rest::Clobbered(scope), origin: None }))
+        Value::Record(Rc::new(RecordValue {
+            ty: ty.clone(),
+            slots: Vec::new(),
+            rest: Rest::Clobbered(scope),
+            origin: None,
+        }))
     }
 }
 
@@ -709,15 +732,75 @@ fn strip_casts(expr: &Expr) -> &Expr {
 /// Maths functions: the result has their arguments' floating type.
 fn math_function(name: &str) -> bool {
     let base = name.strip_prefix("__").unwrap_or(name);
-    let base = base.strip_suffix("_rn").or_else(|| base.strip_suffix("_rz")).or_else(|| base.strip_suffix("_ru")).or_else(|| base.strip_suffix("_rd")).unwrap_or(base);
+    let base = base
+        .strip_suffix("_rn")
+        .or_else(|| base.strip_suffix("_rz"))
+        .or_else(|| base.strip_suffix("_ru"))
+        .or_else(|| base.strip_suffix("_rd"))
+        .unwrap_or(base);
     let stem = base.strip_suffix('f').filter(|s| !matches!(*s, "er")).unwrap_or(base);
     matches!(
         stem,
-        "sqrt" | "rsqrt" | "cbrt" | "exp" | "exp2" | "exp10" | "expm1" | "log" | "log2" | "log10" | "log1p" | "sin" | "cos" | "tan"
-            | "asin" | "acos" | "atan" | "atan2" | "sinh" | "cosh" | "tanh" | "pow" | "fabs" | "fabsf" | "floor" | "ceil" | "round" | "rint"
-            | "trunc" | "fma" | "fmod" | "hypot" | "erf" | "erfc" | "copysign" | "nearbyint" | "fdim" | "ldexp" | "tgamma" | "lgamma"
-            | "saturate" | "fadd" | "fmul" | "fsub" | "fdiv" | "frcp" | "fsqrt" | "dadd" | "dmul" | "rcp" | "sinpi" | "cospi"
-            | "fmaf" | "remainder" | "norm3d" | "isnan" | "isinf" | "signbit" | "erfinv" | "normcdf"
+        "sqrt"
+            | "rsqrt"
+            | "cbrt"
+            | "exp"
+            | "exp2"
+            | "exp10"
+            | "expm1"
+            | "log"
+            | "log2"
+            | "log10"
+            | "log1p"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "asin"
+            | "acos"
+            | "atan"
+            | "atan2"
+            | "sinh"
+            | "cosh"
+            | "tanh"
+            | "pow"
+            | "fabs"
+            | "fabsf"
+            | "floor"
+            | "ceil"
+            | "round"
+            | "rint"
+            | "trunc"
+            | "fma"
+            | "fmod"
+            | "hypot"
+            | "erf"
+            | "erfc"
+            | "copysign"
+            | "nearbyint"
+            | "fdim"
+            | "ldexp"
+            | "tgamma"
+            | "lgamma"
+            | "saturate"
+            | "fadd"
+            | "fmul"
+            | "fsub"
+            | "fdiv"
+            | "frcp"
+            | "fsqrt"
+            | "dadd"
+            | "dmul"
+            | "rcp"
+            | "sinpi"
+            | "cospi"
+            | "fmaf"
+            | "remainder"
+            | "norm3d"
+            | "isnan"
+            | "isinf"
+            | "signbit"
+            | "erfinv"
+            | "normcdf"
     )
 }
 

@@ -58,7 +58,8 @@ impl<'p> Eval<'p> {
                     return self.call_value(value, args, expr);
                 }
             }
-            let bound = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)).map(|(_, b)| b.clone());
+            let bound =
+                self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)).map(|(_, b)| b.clone());
             match bound {
                 Some(Binding::Function(f)) => {
                     let ids = self.project.functions_named(&f, self.file());
@@ -106,8 +107,11 @@ impl<'p> Eval<'p> {
 
     /// Bindings of `Class<args>` in `Class<args>::f(...)`.
     fn owner_bindings(&mut self, path: &'p Path) -> Vec<(Name, Binding)> {
-        let Some(owner) = path.segments.len().checked_sub(2).and_then(|i| path.segments.get(i)) else { return Vec::new() };
-        let bound = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name)).map(|(_, b)| b.clone());
+        let Some(owner) = path.segments.len().checked_sub(2).and_then(|i| path.segments.get(i)) else {
+            return Vec::new();
+        };
+        let bound =
+            self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name)).map(|(_, b)| b.clone());
         if let Some(Binding::Type(ty)) = bound {
             return ty.as_record().map(|r| r.bindings.clone()).unwrap_or_default();
         }
@@ -122,7 +126,8 @@ impl<'p> Eval<'p> {
         let Some(owner) = path.segments.len().checked_sub(2).and_then(|i| path.segments.get(i)) else {
             return ids;
         };
-        let bound = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name)).map(|(_, b)| b.clone());
+        let bound =
+            self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name)).map(|(_, b)| b.clone());
         let owner_name = match bound {
             Some(Binding::Type(ty)) => ty.as_record().map_or(owner.name.clone(), |r| r.name.clone()),
             _ => owner.name.clone(),
@@ -270,7 +275,11 @@ impl<'p> Eval<'p> {
         let mut best: Option<(i32, DeclId)> = None;
         for id in ids {
             let f = self.project.function(*id);
-            if f.body.is_none() || f.template.len() < explicit.len() && !f.template.iter().any(|t| t.is_pack) && f.specialisation.is_none() {
+            if f.body.is_none()
+                || f.template.len() < explicit.len()
+                    && !f.template.iter().any(|t| t.is_pack)
+                    && f.specialisation.is_none()
+            {
                 continue;
             }
             let has_pack = f.params.iter().any(|p| p.is_pack) || f.quals.is_variadic;
@@ -320,7 +329,12 @@ impl<'p> Eval<'p> {
     }
 
     /// Template parameters from explicit arguments, then from the arguments' types, then from defaults.
-    pub(super) fn deduce(&mut self, function: &'p Function, explicit: &[Binding], args: &[Arg<'p>]) -> Vec<(Name, Binding)> {
+    pub(super) fn deduce(
+        &mut self,
+        function: &'p Function,
+        explicit: &[Binding],
+        args: &[Arg<'p>],
+    ) -> Vec<(Name, Binding)> {
         if function.template.is_empty() {
             return Vec::new();
         }
@@ -355,8 +369,11 @@ impl<'p> Eval<'p> {
             self.unify(&param.ty, &have, function, &mut found);
         }
         let mark = self.bindings_len();
-        let given: Vec<Option<Binding>> =
-            function.template.iter().map(|p| found.iter().find(|(n, _)| *n == p.name).map(|(_, b)| b.clone())).collect();
+        let given: Vec<Option<Binding>> = function
+            .template
+            .iter()
+            .map(|p| found.iter().find(|(n, _)| *n == p.name).map(|(_, b)| b.clone()))
+            .collect();
         for (param, binding) in function.template.iter().zip(given) {
             match binding {
                 Some(b) => self.push_bindings(&[(param.name.clone(), b)]),
@@ -414,7 +431,11 @@ impl<'p> Eval<'p> {
             self.settle(args);
             return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane));
         };
-        if self.frames.len() >= DEPTH_LIMIT || self.is_recursive(function) || self.is_exhausted() || !self.may_walk(id, function, args.len()) {
+        if self.frames.len() >= DEPTH_LIMIT
+            || self.is_recursive(function)
+            || self.is_exhausted()
+            || !self.may_walk(id, function, args.len())
+        {
             let values = self.settle(args);
             let why = if self.is_exhausted() { "the budget of this kernel is used up" } else { "recursion" };
             if self.side == Side::Device {
@@ -444,13 +465,8 @@ impl<'p> Eval<'p> {
             returns_ty: Ty::Unknown,
             launch_known: Vec::new(),
         };
-        frame.launch_known = function
-            .params
-            .iter()
-            .zip(&args)
-            .filter(|(_, a)| a.is_launch_known)
-            .map(|(p, _)| p.name.clone())
-            .collect();
+        frame.launch_known =
+            function.params.iter().zip(&args).filter(|(_, a)| a.is_launch_known).map(|(p, _)| p.name.clone()).collect();
         self.frames.push(frame);
         let returns = self.resolve(&function.returns);
         if let Some(f) = self.frames.last_mut() {
@@ -592,9 +608,8 @@ impl<'p> Eval<'p> {
             self.settle(args);
             return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane));
         }
-        let (scope, bindings, class) = self
-            .frame()
-            .map_or((&[][..], Vec::new(), None), |f| (f.scope, f.bindings.clone(), f.class.clone()));
+        let (scope, bindings, class) =
+            self.frame().map_or((&[][..], Vec::new(), None), |f| (f.scope, f.bindings.clone(), f.class.clone()));
         self.frames.push(Frame {
             file: closure.file,
             scope,
@@ -698,7 +713,8 @@ impl<'p> Eval<'p> {
         let ids = self.methods(record, name);
         let fits = |id: &&DeclId| {
             let f = self.project.function(**id);
-            f.body.is_some() && args.is_none_or(|n| f.params.len() == n || f.params.iter().any(|p| p.is_pack || p.default.is_some()))
+            f.body.is_some()
+                && args.is_none_or(|n| f.params.len() == n || f.params.iter().any(|p| p.is_pack || p.default.is_some()))
         };
         ids.iter().find(fits).copied()
     }
@@ -726,15 +742,14 @@ impl<'p> Eval<'p> {
     pub(super) fn operator_call(&mut self, name: &'static str, values: Vec<Value<'p>>, span: Span) -> Value<'p> {
         let scope = values.iter().map(|v| self.value_scope(v)).max().unwrap_or(Scope::Grid);
         let result = values.iter().find_map(|v| v.ty().as_record().cloned());
-        let is_comparison = matches!(name, "operator==" | "operator!=" | "operator<" | "operator<=" | "operator>" | "operator>=");
+        let is_comparison =
+            matches!(name, "operator==" | "operator!=" | "operator<" | "operator<=" | "operator>" | "operator>=");
         let record = match result {
             Some(r) => r,
             None => return Value::unknown(Ty::Unknown, scope),
         };
-        let args: Vec<Arg<'p>> = values
-            .iter()
-            .map(|v| Arg { place: None, value: Some(v.clone()), span, is_launch_known: false })
-            .collect();
+        let args: Vec<Arg<'p>> =
+            values.iter().map(|v| Arg { place: None, value: Some(v.clone()), span, is_launch_known: false }).collect();
         let file = self.file();
         let free: Vec<DeclId> = self
             .project
@@ -770,15 +785,29 @@ impl<'p> Eval<'p> {
             Some(Outcome::Value(v)) => v,
             Some(Outcome::Place(p)) => self.load(&p, span),
             None if is_comparison => Value::truth(self.terms.data(scope, 0, 1, "a comparison of records")),
-            None => Value::Record(Rc::new(RecordValue { ty: record, slots: Vec::new(), rest: Rest::Clobbered(scope), origin: None })),
+            None => Value::Record(Rc::new(RecordValue {
+                ty: record,
+                slots: Vec::new(),
+                rest: Rest::Clobbered(scope),
+                origin: None,
+            })),
         }
     }
 
     /// Like `invoke`, for calls that are not written as one.
-    fn invoke_at(&mut self, id: DeclId, bindings: &[(Name, Binding)], args: Vec<Arg<'p>>, this: Option<Place>, span: Span) -> Outcome<'p> {
+    fn invoke_at(
+        &mut self,
+        id: DeclId,
+        bindings: &[(Name, Binding)],
+        args: Vec<Arg<'p>>,
+        this: Option<Place>,
+        span: Span,
+    ) -> Outcome<'p> {
         // The call expression only serves for its span.
         let function = self.project.function(id);
-        let Some(body) = function.body.as_deref() else { return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane)) };
+        let Some(body) = function.body.as_deref() else {
+            return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane));
+        };
         if self.frames.len() >= DEPTH_LIMIT || self.is_recursive(function) || self.is_exhausted() {
             self.settle(args);
             let ty = self.resolve(&function.returns);
@@ -865,7 +894,8 @@ impl<'p> Eval<'p> {
             }
             return;
         }
-        let fields: Vec<(u64, Ty, Name)> = record.fields.iter().map(|f| (f.offset, f.ty.clone(), f.name.clone())).collect();
+        let fields: Vec<(u64, Ty, Name)> =
+            record.fields.iter().map(|f| (f.offset, f.ty.clone(), f.name.clone())).collect();
         for (i, arg) in args.iter().enumerate() {
             let field = match exprs.get(i).map(|e| &e.kind) {
                 Some(ExprKind::Designated { field, .. }) => fields.iter().find(|f| f.2 == *field),
@@ -891,7 +921,12 @@ impl<'p> Eval<'p> {
         let ids = self.methods(record, &record.name.clone());
         let args: Vec<Arg<'p>> = args
             .iter()
-            .map(|a| Arg { place: a.place.clone(), value: a.value.clone(), span: a.span, is_launch_known: a.is_launch_known })
+            .map(|a| Arg {
+                place: a.place.clone(),
+                value: a.value.clone(),
+                span: a.span,
+                is_launch_known: a.is_launch_known,
+            })
             .collect();
         let Some(id) = self.best_overload(&ids, &[], &args) else { return false };
         let mut bindings = record.bindings.clone();
@@ -928,7 +963,13 @@ impl<'p> Eval<'p> {
     }
 
     /// A kernel launch in host code: noted with its shape and arguments.
-    pub(super) fn launch(&mut self, callee: &'p Expr, config: &'p [Expr], args: &'p [Expr], expr: &'p Expr) -> Value<'p> {
+    pub(super) fn launch(
+        &mut self,
+        callee: &'p Expr,
+        config: &'p [Expr],
+        args: &'p [Expr],
+        expr: &'p Expr,
+    ) -> Value<'p> {
         let shape: Vec<[Option<i64>; 3]> = config.iter().take(2).map(|e| self.dimensions(e)).collect();
         for e in config.iter().skip(2) {
             self.eval(e);
@@ -943,7 +984,14 @@ impl<'p> Eval<'p> {
         Value::Void
     }
 
-    pub(super) fn note_launch(&mut self, ids: &[DeclId], explicit: &[Binding], shape: &[[Option<i64>; 3]], args: Vec<Arg<'p>>, span: Span) {
+    pub(super) fn note_launch(
+        &mut self,
+        ids: &[DeclId],
+        explicit: &[Binding],
+        shape: &[[Option<i64>; 3]],
+        args: Vec<Arg<'p>>,
+        span: Span,
+    ) {
         let Some(id) = self.best_overload(ids, explicit, &args).or_else(|| ids.first().copied()) else { return };
         let function = self.project.function(id);
         let bindings: Vec<Binding> = self.deduce(function, explicit, &args).into_iter().map(|(_, b)| b).collect();
@@ -1095,7 +1143,9 @@ fn is_template_name(ty: &TypeExpr, function: &Function) -> bool {
         TypeKind::Named(path) => path.segments.iter().any(|s| {
             function.template.iter().any(|t| t.name == s.name) || s.args.as_ref().is_some_and(|a| !a.is_empty())
         }),
-        TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => is_template_name(inner, function),
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => {
+            is_template_name(inner, function)
+        }
         _ => false,
     }
 }

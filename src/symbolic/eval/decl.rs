@@ -213,7 +213,8 @@ impl<'p> Eval<'p> {
             let ty = self.padded_type(base, ty);
             return Place { base, offset: Poly::zero(), ty };
         }
-        let explicit = decl.align.as_ref().and_then(|e| self.constant(e)).and_then(|a| u64::try_from(a).ok()).unwrap_or(0);
+        let explicit =
+            decl.align.as_ref().and_then(|e| self.constant(e)).and_then(|a| u64::try_from(a).ok()).unwrap_or(0);
         let is_dynamic = decl.quals.is_extern || matches!(ty, Ty::Array(_, None));
         let align = ty.align().max(explicit).max(if is_dynamic { 16 } else { 1 });
         let (dims, element) = array_shape(&ty);

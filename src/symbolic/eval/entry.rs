@@ -134,7 +134,15 @@ impl<'p> Eval<'p> {
     }
 
     /// The region behind a pointer argument; the same allocation given twice is one region.
-    fn allocation_place(&mut self, allocation: u32, offset: Option<i64>, name: &Name, align: u64, element: &Ty, is_restrict: bool) -> Place {
+    fn allocation_place(
+        &mut self,
+        allocation: u32,
+        offset: Option<i64>,
+        name: &Name,
+        align: u64,
+        element: &Ty,
+        is_restrict: bool,
+    ) -> Place {
         let key = RegionKey::Allocation(allocation);
         let base = match self.region_of.get(&key) {
             Some(i) => Base::Memory(*i),

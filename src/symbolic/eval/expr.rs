@@ -51,7 +51,9 @@ impl<'p> Eval<'p> {
             ExprKind::Name(path) => self.eval_name(path, expr.span),
             ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span),
             ExprKind::IncDec { prefix, step, operand } => self.inc_dec(*prefix, *step, operand, expr.span),
-            ExprKind::Binary { op, left, right } => self.binary_expr(*op, left, right, expr, LiteralUse::DoubleArithmetic),
+            ExprKind::Binary { op, left, right } => {
+                self.binary_expr(*op, left, right, expr, LiteralUse::DoubleArithmetic)
+            }
             ExprKind::Assign { op, target, value } => self.assign(*op, target, value, expr),
             ExprKind::Conditional { condition, then, otherwise } => {
                 let value = self.eval(condition);
@@ -136,8 +138,7 @@ impl<'p> Eval<'p> {
         }
         let file = self.file();
         if let Some(id) = self.project.functions_named(path.last(), file).into_iter().next() {
-            let bindings: Vec<_> =
-                path.last_args().unwrap_or(&[]).iter().map(|a| self.template_argument(a)).collect();
+            let bindings: Vec<_> = path.last_args().unwrap_or(&[]).iter().map(|a| self.template_argument(a)).collect();
             return Value::Function(id, bindings.into());
         }
         // An unknown name in device code is most likely a constant from a header out of sight.
@@ -270,7 +271,9 @@ impl<'p> Eval<'p> {
                 let element = place.ty.pointee().cloned().unwrap_or(Ty::Unknown);
                 Place { ty: element, ..place.clone() }
             }
-            Some(place) if place.ty.as_record().is_some() => return self.subscript_operator(place.clone(), index, expr),
+            Some(place) if place.ty.as_record().is_some() => {
+                return self.subscript_operator(place.clone(), index, expr);
+            }
             Some(place) => {
                 let value = self.load(place, base.span);
                 match value {
@@ -474,7 +477,14 @@ impl<'p> Eval<'p> {
         operand
     }
 
-    fn binary_expr(&mut self, op: BinaryOp, left: &'p Expr, right: &'p Expr, expr: &'p Expr, use_: LiteralUse) -> Value<'p> {
+    fn binary_expr(
+        &mut self,
+        op: BinaryOp,
+        left: &'p Expr,
+        right: &'p Expr,
+        expr: &'p Expr,
+        use_: LiteralUse,
+    ) -> Value<'p> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             return self.logical(op, left, right, expr.span);
         }
@@ -518,10 +528,14 @@ impl<'p> Eval<'p> {
     /// An arithmetic, bit or comparison operator on two values.
     pub(super) fn arithmetic(&mut self, op: BinaryOp, a: Value<'p>, b: Value<'p>, span: Span) -> Value<'p> {
         match (&a, &b) {
-            (Value::Record(_), _) | (_, Value::Record(_)) => return self.operator_call(operator_name(op), vec![a, b], span),
+            (Value::Record(_), _) | (_, Value::Record(_)) => {
+                return self.operator_call(operator_name(op), vec![a, b], span);
+            }
             (Value::Pointer(p), Value::Pointer(q)) => return self.pointer_pair(op, p, q),
             (Value::Pointer(p), Value::Int { poly, .. }) => return self.pointer_step(op, p, poly),
-            (Value::Int { poly, .. }, Value::Pointer(q)) if op == BinaryOp::Add => return self.pointer_step(op, q, poly),
+            (Value::Int { poly, .. }, Value::Pointer(q)) if op == BinaryOp::Add => {
+                return self.pointer_step(op, q, poly);
+            }
             _ => {}
         }
         if let (Value::Int { poly: x, ty: s }, Value::Int { poly: y, ty: t }) = (&a, &b) {
@@ -538,7 +552,11 @@ impl<'p> Eval<'p> {
                     (Some(x), Some(y)) => float_fold(op, x, y),
                     _ => None,
                 };
-                if ty.is_float() { Value::Float { ty, scope, constant } } else { self.fresh(&Ty::Scalar(ty), scope, "a value") }
+                if ty.is_float() {
+                    Value::Float { ty, scope, constant }
+                } else {
+                    self.fresh(&Ty::Scalar(ty), scope, "a value")
+                }
             }
             (Some(s), None) if s.is_float() => a,
             (None, Some(t)) if t.is_float() => b,
@@ -623,7 +641,9 @@ impl<'p> Eval<'p> {
         let scope = self.terms.scope(&p.offset).max(self.terms.scope(&q.offset));
         if p.base != q.base || p.base == Base::Nowhere {
             return match op {
-                BinaryOp::Sub => Value::Int { poly: self.unknown_int(scope, "a distance of pointers"), ty: Scalar::Long },
+                BinaryOp::Sub => {
+                    Value::Int { poly: self.unknown_int(scope, "a distance of pointers"), ty: Scalar::Long }
+                }
                 _ => Value::truth(self.terms.data(scope, 0, 1, "a comparison of pointers")),
             };
         }
@@ -671,7 +691,9 @@ impl<'p> Eval<'p> {
                 Value::Float { ty: *t, scope: self.terms.scope(&poly), constant }
             }
             (Ty::Scalar(t), Value::Int { poly, .. }) => Value::Int { poly: self.narrow(poly, *t), ty: *t },
-            (Ty::Scalar(t), Value::Float { scope, constant, .. }) if t.is_float() => Value::Float { ty: *t, scope, constant },
+            (Ty::Scalar(t), Value::Float { scope, constant, .. }) if t.is_float() => {
+                Value::Float { ty: *t, scope, constant }
+            }
             (Ty::Scalar(t), Value::Float { scope, constant, .. }) => match constant {
                 Some(c) => Value::int(c as i64, *t),
                 None => self.fresh(&Ty::Scalar(*t), scope, "a converted float"),
@@ -692,7 +714,12 @@ impl<'p> Eval<'p> {
             }
             (Ty::Record(record), value @ (Value::Int { .. } | Value::Float { .. })) => {
                 let scope = self.value_scope(&value);
-                Value::Record(Rc::new(RecordValue { ty: record.clone(), slots: Vec::new(), rest: Rest::Clobbered(scope), origin: None }))
+                Value::Record(Rc::new(RecordValue {
+                    ty: record.clone(),
+                    slots: Vec::new(),
+                    rest: Rest::Clobbered(scope),
+                    origin: None,
+                }))
             }
             (Ty::Scalar(t), other @ (Value::Record(_) | Value::Unknown { .. })) if *t != Scalar::Void => {
                 let scope = self.value_scope(&other);
@@ -737,7 +764,15 @@ impl<'p> Eval<'p> {
         poly
     }
 
-    fn note_division(&mut self, op: BinaryOp, left: &'p Expr, right: &'p Expr, a: &Value<'p>, b: &Value<'p>, expr: &Expr) {
+    fn note_division(
+        &mut self,
+        op: BinaryOp,
+        left: &'p Expr,
+        right: &'p Expr,
+        a: &Value<'p>,
+        b: &Value<'p>,
+        expr: &Expr,
+    ) {
         if self.is_quiet() || self.side == Side::Host || self.state.exit.is_some() {
             return;
         }
@@ -748,7 +783,8 @@ impl<'p> Eval<'p> {
             Some(c) => Divisor::Constant(c),
             None => Divisor::Runtime,
         };
-        let is_folded = x.as_constant().is_some() && !self.is_launch_known(left) && matches!(divisor, Divisor::Constant(_));
+        let is_folded =
+            x.as_constant().is_some() && !self.is_launch_known(left) && matches!(divisor, Divisor::Constant(_));
         let not_negative = self.terms.is_proven_not_negative(x) && self.terms.is_proven_not_negative(y);
         self.events.divisions.push(Division {
             span: expr.span,
@@ -816,7 +852,10 @@ impl<'p> Eval<'p> {
         Some(list.join(", "))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "both operands as source and as value, and what becomes of the result")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "both operands as source and as value, and what becomes of the result"
+    )]
     fn literal_operands(
         &mut self,
         op: BinaryOp,
@@ -846,7 +885,14 @@ impl<'p> Eval<'p> {
         }
     }
 
-    fn arm_literals(&mut self, expr: &Expr, then: &'p Expr, otherwise: &'p Expr, a: Option<&Value<'p>>, b: Option<&Value<'p>>) {
+    fn arm_literals(
+        &mut self,
+        expr: &Expr,
+        then: &'p Expr,
+        otherwise: &'p Expr,
+        a: Option<&Value<'p>>,
+        b: Option<&Value<'p>>,
+    ) {
         if self.side == Side::Host {
             return;
         }
@@ -921,7 +967,9 @@ fn float_fold(op: BinaryOp, x: f64, y: f64) -> Option<f64> {
 /// Whether evaluating the expression touches memory or changes something.
 fn has_effects(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Char(_) | ExprKind::Name(_) => false,
+        ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Char(_) | ExprKind::Name(_) => {
+            false
+        }
         ExprKind::Unary { op, operand } => *op == UnaryOp::Deref || has_effects(operand),
         ExprKind::Binary { left, right, .. } => has_effects(left) || has_effects(right),
         ExprKind::Cast { operand, .. } => has_effects(operand),
@@ -933,7 +981,9 @@ fn has_effects(expr: &Expr) -> bool {
 fn names_in(expr: &Expr, f: &mut dyn FnMut(&crate::model::Path)) {
     match &expr.kind {
         ExprKind::Name(path) => f(path),
-        ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } | ExprKind::IncDec { operand, .. } => names_in(operand, f),
+        ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } | ExprKind::IncDec { operand, .. } => {
+            names_in(operand, f)
+        }
         ExprKind::Member { base, .. } => names_in(base, f),
         ExprKind::Binary { left, right, .. } => {
             names_in(left, f);

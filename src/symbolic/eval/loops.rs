@@ -43,7 +43,10 @@ enum Progress {
     /// `start + trip * step`.
     Linear(Poly),
     /// Multiplied or divided by a constant on each trip.
-    Geometric { grows: bool, factor: i64 },
+    Geometric {
+        grows: bool,
+        factor: i64,
+    },
     Unknown,
 }
 
@@ -377,7 +380,14 @@ impl<'p> Eval<'p> {
                 if old != Some(value) {
                     let scope = self.value_scope(value).max(old.map_or(Scope::Grid, |v| self.value_scope(v)));
                     let before = old.cloned().or_else(|| Some(self.unset(value)));
-                    out.push(Changed { object: id, offset: *offset, before, probe: None, scope, progress: Progress::Unknown });
+                    out.push(Changed {
+                        object: id,
+                        offset: *offset,
+                        before,
+                        probe: None,
+                        scope,
+                        progress: Progress::Unknown,
+                    });
                 }
             }
         }
@@ -426,7 +436,9 @@ impl<'p> Eval<'p> {
         c.scope = c.scope.max(self.value_scope(&now));
         let poly = match (&now, &c.before) {
             (Value::Int { poly, .. }, Some(Value::Int { .. })) => poly.clone(),
-            (Value::Pointer(place), Some(Value::Pointer(old))) if place.base == old.base && place.base != Base::Nowhere => {
+            (Value::Pointer(place), Some(Value::Pointer(old)))
+                if place.base == old.base && place.base != Base::Nowhere =>
+            {
                 place.offset.clone()
             }
             _ => {
@@ -473,7 +485,8 @@ impl<'p> Eval<'p> {
                     let values = self.geometric_values(&poly, *grows, *factor);
                     let (low, high) = (*values.iter().min().unwrap_or(&1), *values.iter().max().unwrap_or(&1));
                     let kind = AtomKind::Listed(values.into());
-                    let atom = self.terms.leaf(kind, c.scope.min(Scope::Block), low, high, "a step that doubles or halves");
+                    let atom =
+                        self.terms.leaf(kind, c.scope.min(Scope::Block), low, high, "a step that doubles or halves");
                     Value::Int { poly: Poly::atom(atom), ty }
                 }
                 (_, Some(start)) => {
@@ -528,7 +541,9 @@ impl<'p> Eval<'p> {
     }
 
     fn trips_of(&self, condition: &Poly, trip: AtomId) -> Option<i64> {
-        let AtomKind::Derived(op, difference, other, _) = &self.terms.get(condition.as_atom()?).kind else { return None };
+        let AtomKind::Derived(op, difference, other, _) = &self.terms.get(condition.as_atom()?).kind else {
+            return None;
+        };
         let extra = match op {
             Op::Lt => 0,
             Op::Le => 1,

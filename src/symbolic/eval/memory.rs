@@ -46,10 +46,16 @@ impl<'p> Eval<'p> {
 
     fn read_record(&mut self, id: u32, offset: u64, record: &Arc<RecordTy>) -> RecordValue<'p> {
         let Some(object) = self.state.object(id) else {
-            return RecordValue { ty: record.clone(), slots: Vec::new(), rest: Rest::Clobbered(Scope::Lane), origin: None };
+            return RecordValue {
+                ty: record.clone(),
+                slots: Vec::new(),
+                rest: Rest::Clobbered(Scope::Lane),
+                origin: None,
+            };
         };
         let end = offset + record.size;
-        let slots = object.slots.iter().filter(|s| s.0 >= offset && s.0 < end).map(|s| (s.0 - offset, s.1.clone())).collect();
+        let slots =
+            object.slots.iter().filter(|s| s.0 >= offset && s.0 < end).map(|s| (s.0 - offset, s.1.clone())).collect();
         RecordValue { ty: record.clone(), slots, rest: object.rest.clone(), origin: Some((id, offset)) }
     }
 
@@ -59,7 +65,9 @@ impl<'p> Eval<'p> {
         };
         if let Some(value) = object.slot(offset) {
             return match (value, ty) {
-                (Value::Closure(_) | Value::Function(..) | Value::Void, _) | (_, Ty::Unknown | Ty::Function) => value.clone(),
+                (Value::Closure(_) | Value::Function(..) | Value::Void, _) | (_, Ty::Unknown | Ty::Function) => {
+                    value.clone()
+                }
                 (Value::Pointer(p), Ty::Pointer(inner)) if **inner != Ty::Unknown && p.ty != **inner => {
                     Value::Pointer(Place { ty: (**inner).clone(), ..p.clone() })
                 }
@@ -235,7 +243,8 @@ impl<'p> Eval<'p> {
         let memory = self.memory(place.base);
         let (base_scope, name) = memory.map_or((Scope::Lane, Name::default()), |m| (m.scope, m.name.clone()));
         let is_shared = memory.is_some_and(|m| m.space == Space::Shared);
-        let scope = self.terms.scope(&place.offset).max(base_scope).max(if is_shared { Scope::Block } else { Scope::Grid });
+        let scope =
+            self.terms.scope(&place.offset).max(base_scope).max(if is_shared { Scope::Block } else { Scope::Grid });
         let value = self.fresh(ty, scope, &format!("{name}[...]"));
         self.loads.insert(key, value.clone());
         value
@@ -292,7 +301,8 @@ impl<'p> Eval<'p> {
             return;
         }
         let chunk = record.align.min(16);
-        let is_whole = record.is_builtin_vector || record.align >= 8 && record.scalars().iter().all(|(_, t)| t.size().unwrap_or(0) <= record.align);
+        let is_whole = record.is_builtin_vector
+            || record.align >= 8 && record.scalars().iter().all(|(_, t)| t.size().unwrap_or(0) <= record.align);
         if is_whole && record.size % chunk == 0 && record.size / chunk <= 16 {
             for piece in 0..record.size / chunk {
                 let offset = self.terms.add_constant(&place.offset, (piece * chunk) as i64);
@@ -352,12 +362,8 @@ impl<'p> Eval<'p> {
             (Ty::Record(record), Value::Record(new)) => self.write_record(id, offset, record, &new),
             (Ty::Record(record), other) => {
                 let scope = self.value_scope(&other);
-                let unknown = RecordValue {
-                    ty: record.clone(),
-                    slots: Vec::new(),
-                    rest: Rest::Clobbered(scope),
-                    origin: None,
-                };
+                let unknown =
+                    RecordValue { ty: record.clone(), slots: Vec::new(), rest: Rest::Clobbered(scope), origin: None };
                 if record.size <= 8 && matches!(other, Value::Int { .. } | Value::Float { .. }) {
                     self.write_scalar(id, offset, other);
                 } else {
@@ -445,7 +451,14 @@ impl<'p> Eval<'p> {
         }
     }
 
-    pub(super) fn touch_why(&mut self, place: &Place, span: Span, operation: Operation, bytes: u64, why: Option<&'static str>) {
+    pub(super) fn touch_why(
+        &mut self,
+        place: &Place,
+        span: Span,
+        operation: Operation,
+        bytes: u64,
+        why: Option<&'static str>,
+    ) {
         self.touch_sized(place, span, operation, bytes, None, why);
     }
 

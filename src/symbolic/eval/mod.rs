@@ -88,10 +88,19 @@ pub enum Argument<'p> {
     Int(i64),
     Float(f64),
     /// A pointer: known distance from an allocation in bytes, `None` if unknown, and an allocation number for aliasing.
-    Pointer { allocation: u32, offset: Option<i64>, name: Name, align: u64 },
+    Pointer {
+        allocation: u32,
+        offset: Option<i64>,
+        name: Name,
+        align: u64,
+    },
     Record(Vec<(u64, Argument<'p>)>),
     /// A lambda with what it saw, each with its type.
-    Closure { lambda: &'p crate::model::Lambda, file: FileId, captured: Vec<(Name, Ty, Argument<'p>)> },
+    Closure {
+        lambda: &'p crate::model::Lambda,
+        file: FileId,
+        captured: Vec<(Name, Ty, Argument<'p>)>,
+    },
     Function(DeclId, Vec<Binding>),
     Unknown,
 }
@@ -343,11 +352,15 @@ impl<'p> Eval<'p> {
             });
             counts.push(match count {
                 Some(c) => Poly::constant(c),
-                None => Poly::atom(self.terms.leaf(AtomKind::Size, Scope::Grid, 1, limit, &format!("gridDim.{letter}"))),
+                None => {
+                    Poly::atom(self.terms.leaf(AtomKind::Size, Scope::Grid, 1, limit, &format!("gridDim.{letter}")))
+                }
             });
         }
         for (slot, (name, parts)) in
-            [("threadIdx", index), ("blockIdx", blocks), ("blockDim", dims), ("gridDim", counts)].into_iter().enumerate()
+            [("threadIdx", index), ("blockIdx", blocks), ("blockDim", dims), ("gridDim", counts)]
+                .into_iter()
+                .enumerate()
         {
             let ty = self.vector_type(if slot < 2 { "uint3" } else { "dim3" });
             let place = self.new_object(name.into(), ty, Rest::Uninitialised);

@@ -37,7 +37,8 @@ impl<'p> Eval<'p> {
         let enumerators = self.project.enumerators_named(path.last(), file);
         if let Some((id, position)) = enumerators.first().copied() {
             let definition = self.project.enumeration(id);
-            let value = self.resolve_in(id, &definition.scope, |eval| eval.enumerator(definition, position as usize))?;
+            let value =
+                self.resolve_in(id, &definition.scope, |eval| eval.enumerator(definition, position as usize))?;
             return Some(Named::Value(Value::int(value, Scalar::Int)));
         }
         let _ = span;

@@ -52,10 +52,24 @@ impl<'p> Eval<'p> {
                 self.exec_if(*is_constexpr, init.as_deref(), condition, then, otherwise.as_deref());
             }
             StmtKind::While { condition, body } => {
-                self.run_loop(Loop { condition: Some(condition), step: None, body, is_post_tested: false, span: condition.span, unroll: None });
+                self.run_loop(Loop {
+                    condition: Some(condition),
+                    step: None,
+                    body,
+                    is_post_tested: false,
+                    span: condition.span,
+                    unroll: None,
+                });
             }
             StmtKind::DoWhile { body, condition } => {
-                self.run_loop(Loop { condition: Some(condition), step: None, body, is_post_tested: true, span: condition.span, unroll: None });
+                self.run_loop(Loop {
+                    condition: Some(condition),
+                    step: None,
+                    body,
+                    is_post_tested: true,
+                    span: condition.span,
+                    unroll: None,
+                });
             }
             StmtKind::For { init, condition, step, body, unroll } => {
                 let mark = self.frame().map_or(0, |f| f.locals.len());
@@ -102,7 +116,14 @@ impl<'p> Eval<'p> {
         }
     }
 
-    fn exec_if(&mut self, is_constexpr: bool, init: Option<&'p Stmt>, condition: &'p Expr, then: &'p Stmt, otherwise: Option<&'p Stmt>) {
+    fn exec_if(
+        &mut self,
+        is_constexpr: bool,
+        init: Option<&'p Stmt>,
+        condition: &'p Expr,
+        then: &'p Stmt,
+        otherwise: Option<&'p Stmt>,
+    ) {
         let mark = self.frame().map_or(0, |f| f.locals.len());
         if let Some(init) = init {
             self.exec(init);
@@ -147,7 +168,14 @@ impl<'p> Eval<'p> {
         let scope = self.value_scope(&value).max(Scope::Block);
         let place = self.new_object(variable.name.clone(), ty.clone(), Rest::Clobbered(scope));
         self.declare(&variable.name, Local::Place(place));
-        self.run_loop(Loop { condition: None, step: None, body, is_post_tested: false, span: range.span, unroll: None });
+        self.run_loop(Loop {
+            condition: None,
+            step: None,
+            body,
+            is_post_tested: false,
+            span: range.span,
+            unroll: None,
+        });
         if let Some(frame) = self.frames.last_mut() {
             frame.locals.truncate(mark);
         }
@@ -229,7 +257,8 @@ impl<'p> Eval<'p> {
         if let Some(frame) = self.frames.last_mut() {
             frame.returns.push((state, value));
         }
-        self.state.exit = Some(if is_kernel && self.side == Side::Device { GuardKind::Returned } else { GuardKind::Skipped });
+        self.state.exit =
+            Some(if is_kernel && self.side == Side::Device { GuardKind::Returned } else { GuardKind::Skipped });
     }
 
     fn leave(&mut self, is_break: bool) {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::Eval;
 use crate::model::project::DeclId;
 use crate::model::types::{Binding, LayoutBuilder, RecordTy, Ty, builtin_vector, vector_record};
-use crate::model::{EnumDef, Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, TypeExpr, TypeKind};
+use crate::model::{
+    EnumDef, Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, TypeExpr,
+    TypeKind,
+};
 use crate::symbolic::value::Local;
 
 const RECORD_DEPTH: u32 = 24;
@@ -65,7 +68,9 @@ impl<'p> Eval<'p> {
         if let Some(id) = self.pick_record(path, file) {
             return Some(self.record_type(id, path.last_args()));
         }
-        if let Some(id) = self.nearest_in_scope(self.project.aliases_named(name, file), |p, id| &p.alias(id).scope, path) {
+        if let Some(id) =
+            self.nearest_in_scope(self.project.aliases_named(name, file), |p, id| &p.alias(id).scope, path)
+        {
             let alias = self.project.alias(id);
             let mark = self.bind_template(&alias.template, path.last_args());
             let ty = self.resolve_in(id, &alias.scope, |eval| eval.resolve(&alias.target));
@@ -87,11 +92,7 @@ impl<'p> Eval<'p> {
         let name = path.last();
         let owner = path.segments.get(path.segments.len().checked_sub(2)?)?;
         let file = self.file();
-        let class = if path.segments.len() == 2 && owner.args.is_none() {
-            self.local_type(&owner.name)
-        } else {
-            None
-        };
+        let class = if path.segments.len() == 2 && owner.args.is_none() { self.local_type(&owner.name) } else { None };
         let class = match class {
             Some(ty) => ty,
             None => {
@@ -178,9 +179,8 @@ impl<'p> Eval<'p> {
                 };
                 Some(Ty::Array(Arc::new(element), u64::try_from(n).ok()))
             }
-            "atomic" | "atomic_ref" | "remove_reference_t" | "remove_cv_t" | "decay_t" | "remove_const_t" | "make_unsigned_t" => {
-                Some(self.resolve(first?).value_type().clone())
-            }
+            "atomic" | "atomic_ref" | "remove_reference_t" | "remove_cv_t" | "decay_t" | "remove_const_t"
+            | "make_unsigned_t" => Some(self.resolve(first?).value_type().clone()),
             "conditional_t" => {
                 let condition = match args.first()? {
                     TemplateArg::Value(e) => self.constant(e)?,
@@ -200,7 +200,12 @@ impl<'p> Eval<'p> {
     }
 
     /// The record of this name; a specialisation that fits the arguments goes before the primary template.
-    fn pick_record_named(&mut self, name: &Name, args: Option<&'p [TemplateArg]>, file: crate::source::FileId) -> Option<DeclId> {
+    fn pick_record_named(
+        &mut self,
+        name: &Name,
+        args: Option<&'p [TemplateArg]>,
+        file: crate::source::FileId,
+    ) -> Option<DeclId> {
         let candidates = self.project.records_named(name, file);
         let mut primary = None;
         for id in &candidates {
@@ -500,8 +505,16 @@ pub fn binding_text(binding: &Binding) -> String {
 /// Types of the C and C++ libraries and of CUDA's headers that are one scalar.
 fn well_known(name: &str) -> Option<Ty> {
     let scalar = match name {
-        "size_t" | "uint64_t" | "u_int64_t" | "ulong" | "uint64" | "uintptr_t" | "CUdeviceptr" | "cudaTextureObject_t"
-        | "cudaSurfaceObject_t" | "uint_fast64_t" => Scalar::ULong,
+        "size_t"
+        | "uint64_t"
+        | "u_int64_t"
+        | "ulong"
+        | "uint64"
+        | "uintptr_t"
+        | "CUdeviceptr"
+        | "cudaTextureObject_t"
+        | "cudaSurfaceObject_t"
+        | "uint_fast64_t" => Scalar::ULong,
         "ptrdiff_t" | "ssize_t" | "int64_t" | "intptr_t" | "clock_t" | "time_t" | "off_t" | "int64" => Scalar::Long,
         "uint32_t" | "uint" | "u_int32_t" | "uint_least32_t" | "unsigned" => Scalar::UInt,
         "int32_t" | "int_least32_t" | "cudaError_t" => Scalar::Int,
