@@ -122,7 +122,6 @@ pub(super) fn stride_label(access: &Access) -> Option<String> {
     let distance =
         stride.rsplit_once(' ').filter(|(_, unit)| matches!(*unit, "element" | "elements" | "byte" | "bytes"));
     match distance {
-        Some(("0", _)) => Some(format!("all lanes {} one address", verb.trim_end_matches('s'))),
         // A distance that takes words to describe describes nothing at a glance.
         Some((number, _)) if !number.contains(' ') => Some(format!("lane k+1 {verb} {stride} after lane k")),
         _ => None,
