@@ -266,7 +266,9 @@ fn count_kernels(front: &Front, report: &mut Report) {
     for gap in &report.gaps {
         gaps.entry(gap.file).or_default().extend(gap.span.map(|span| span.start));
     }
-    gaps.values_mut().for_each(|starts| starts.sort_unstable());
+    for starts in gaps.values_mut() {
+        starts.sort_unstable();
+    }
     let functions = front.units.iter().flat_map(|unit| &unit.functions);
     let kernels: BTreeSet<Span> = functions
         .filter(|function| function.quals.is_global && function.body.is_some())

@@ -284,7 +284,8 @@ impl Reader {
             match GlobBuilder::new(&text).literal_separator(true).build() {
                 // A folder's name stands for all below it.
                 Ok(_) => {
-                    globs.extend([text.trim_end_matches('/').to_owned(), format!("{}/**", text.trim_end_matches('/'))])
+                    let folder = text.trim_end_matches('/');
+                    globs.extend([folder.to_owned(), format!("{folder}/**")]);
                 }
                 Err(error) => self.problems.push(Problem::bad_value(
                     format!("`{text}` is no glob: {}", error.kind()),

@@ -9,4 +9,4 @@ pub mod visit;
 
 pub use ast::*;
 pub use dump::{dump, dump_expr, dump_type};
-pub use lower::lower;
+pub use lower::{lower, lower_parsed};

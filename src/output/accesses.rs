@@ -240,7 +240,7 @@ fn row(access: &Access, sources: &SourceMap) -> String {
         operation(access.operation),
         access.bytes_per_lane,
         access.active_lanes,
-        plain(&access.stride),
+        plain(if access.stride.starts_with("0 ") { "one address" } else { &access.stride }),
         plain(&expression(access, sources, 32)),
     )
 }

@@ -68,10 +68,10 @@ fn constant(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft
         let message = format!("unsigned `{operator} {value}` is already `{remedy}`");
         return draft(view, judged, message).pedantic().at_most(Level::Note);
     }
-    let extra = if division.is_remainder { 3 } else { 2 };
-    let message = format!(
-        "signed `{operator} {value}` costs {extra} instructions more than `{remedy}`: it must be right for negative values"
-    );
+    let extra = extra_instructions(division, value);
+    let count = crate::error::count(extra as usize, "instruction");
+    let message =
+        format!("signed `{operator} {value}` costs {count} more than `{remedy}`: it must be right for negative values");
     let draft = draft(view, judged, message)
         .at_most(Level::Note)
         .count("extra_instructions", extra)
@@ -83,9 +83,21 @@ fn constant(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft
         .note("use an unsigned index if it is never negative; a bare shift would change the result for negative values")
 }
 
+/// `w`, `blockDim.x`, but `(a * b)`.
+fn in_parentheses(text: String) -> String {
+    let is_one_operand = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '[' | ']'));
+    if is_one_operand { text } else { format!("({text})") }
+}
+
+/// Instructions of the sign fix-up, counted in what nvcc 13 makes of it for sm_80, sm_90 and sm_100: a division by 2 needs no
+/// shift of the sign, a remainder subtracts once more, 64 bits carry once more.
+fn extra_instructions(division: &Division, value: i64) -> u32 {
+    1 + u32::from(value > 2) + u32::from(division.is_remainder) + u32::from(division.bits > 32)
+}
+
 fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft {
     let division = judged.worst.fact;
-    let text = view.text(division.right);
+    let text = in_parentheses(view.text(division.right));
     let cost = if division.bits > 32 { "over 100 instructions" } else { "18 to 26 instructions" };
     let values: std::collections::BTreeSet<i64> = judged
         .firing

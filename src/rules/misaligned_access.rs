@@ -46,12 +46,8 @@ impl Rule for MisalignedAccess {
 }
 
 fn draft(view: &View<'_>, judged: &Judged<'_, Access>) -> Draft {
-    let numbers = judged.worst.fact.traffic;
-    let (worst, ideal) = numbers.map_or((0, 0), |t| (t.worst, t.worst_ideal));
-    let message = format!(
-        "{} per request, {ideal} would do: the lanes are contiguous but start inside a sector",
-        traffic::sectors(worst)
-    );
+    let claim = judged.worst.fact.traffic.map(|t| traffic::claim(t, "sector", "request")).unwrap_or_default();
+    let message = format!("{claim}: the lanes are contiguous but start inside a sector");
     traffic::draft(view, judged, message).note(
         "start each row at a multiple of 32 bytes: pad the pitch (cudaMallocPitch) or shift the payload behind its header",
     )

@@ -51,26 +51,22 @@ impl SharedBankConflict {
 
 fn report(view: &View<'_>, judged: &Judged<'_, Access>, sink: &mut Sink<'_>) {
     let access = judged.worst.fact;
-    let Some(traffic) = access.traffic else { return };
-    let ways = ways(traffic);
+    let Some(numbers) = access.traffic else { return };
+    let ways = ways(numbers);
     let operation = match access.operation {
         crate::warp::facts::Operation::Load => "load",
         crate::warp::facts::Operation::Store => "store",
         crate::warp::facts::Operation::Atomic => "atomic",
     };
-    let message = format!(
-        "{} per {operation}, {} would do ({ways}-way bank conflict)",
-        crate::error::count(traffic.worst as usize, "wavefront"),
-        traffic.worst_ideal
-    );
+    let message = format!("{} ({ways}-way bank conflict)", traffic::claim(numbers, "wavefront", operation));
     let mut draft = Draft::new(judged.span, judged.confidence, message)
         .label(label(access, ways))
         .kernel(judged.kernel())
-        .count("wavefronts", traffic.worst)
-        .count("ideal", traffic.worst_ideal)
+        .count("wavefronts", numbers.worst)
+        .count("ideal", numbers.worst_ideal)
         .count("ways", ways)
         .count("bytes_per_lane", access.bytes_per_lane)
-        .evidence("mean_wavefronts", Evidence::Mean(traffic.per_request))
+        .evidence("mean_wavefronts", Evidence::Mean(numbers.per_request))
         .evidence("active_lanes", Evidence::Mean(access.active_lanes));
     for call in &access.called_from {
         draft = draft.related(*call, "reached through this call");
@@ -81,6 +77,7 @@ fn report(view: &View<'_>, judged: &Judged<'_, Access>, sink: &mut Sink<'_>) {
         None => traffic::with_array(draft, access, judged.span),
     };
     draft = draft
+        .notes(traffic::mean_note(numbers, "wavefront", operation))
         .notes(judged.launch_notes(view))
         .notes(traffic::assumption(access))
         .notes(sites::instance_note(judged))
@@ -97,8 +94,12 @@ fn ways(traffic: Traffic) -> u32 {
 }
 
 fn label(access: &Access, ways: u32) -> Option<String> {
-    let label = traffic::stride_label(access)?;
-    Some(if ways >= 32 { format!("{label}, all in one bank") } else { label })
+    let stride = traffic::stride_label(access);
+    let all_in_one = (ways >= 32).then(|| "all in one bank".to_owned());
+    match (stride, all_in_one) {
+        (Some(stride), Some(all)) => Some(format!("{stride}, {all}")),
+        (stride, all) => stride.or(all),
+    }
 }
 
 fn with_declaration(draft: Draft, array: &SharedArray) -> Draft {

@@ -119,12 +119,12 @@ pub(super) fn stride_label(access: &Access) -> Option<String> {
     if access.is_data_dependent || stride == "data-dependent" {
         return Some(format!("which address a lane {verb} depends on loaded data"));
     }
-    let first = stride.split_whitespace().next().unwrap_or("");
-    let is_distance = stride.ends_with("element") || stride.ends_with("elements") || stride.ends_with("bytes");
-    match (is_distance, first) {
-        (true, "0") => Some(format!("all lanes {} one address", verb.trim_end_matches('s'))),
-        (true, _) => Some(format!("lane k+1 {verb} {stride} after lane k")),
-        (false, _) => None,
+    let distance =
+        stride.rsplit_once(' ').filter(|(_, unit)| matches!(*unit, "element" | "elements" | "byte" | "bytes"));
+    match distance {
+        // A distance that takes words to describe describes nothing at a glance.
+        Some((number, _)) if !number.contains(' ') => Some(format!("lane k+1 {verb} {stride} after lane k")),
+        _ => None,
     }
 }
 
@@ -136,7 +136,24 @@ pub(super) fn verb(operation: Operation) -> &'static str {
     }
 }
 
-/// "1 sector", "32 sectors".
-pub(super) fn sectors(n: u32) -> String {
-    crate::error::count(n as usize, "sector")
+/// "32 sectors per request, 4 would do"; "up to" where not all warps and iterations are that bad.
+pub(super) fn claim(traffic: Traffic, unit: &str, per: &str) -> String {
+    let up_to = if is_worst_only(traffic) { "up to " } else { "" };
+    let worst = crate::error::count(traffic.worst as usize, unit);
+    format!("{up_to}{worst} per {per}, {} would do", traffic.worst_ideal)
+}
+
+/// The mean behind a worst case that stands out from it.
+pub(super) fn mean_note(traffic: Traffic, unit: &str, per: &str) -> Option<String> {
+    let mean = traffic.per_request;
+    is_worst_only(traffic).then(|| {
+        format!(
+            "{mean:.1} {unit}s per {per} on average over warps and iterations, {:.1} would do",
+            traffic.ideal_per_request
+        )
+    })
+}
+
+fn is_worst_only(traffic: Traffic) -> bool {
+    f64::from(traffic.worst) > traffic.per_request * 1.05
 }

@@ -27,9 +27,8 @@ impl Rule for UnalignedVectorType {
             let access = judged.worst.fact;
             let (Some(numbers), Some(record)) = (access.traffic, access.record.as_ref()) else { continue };
             let message = format!(
-                "{} per request, {} would do: `{}` ({} bytes, aligned to {}) is moved member by member",
-                traffic::sectors(numbers.worst),
-                numbers.worst_ideal,
+                "{}: `{}` ({} bytes, aligned to {}) is moved member by member",
+                traffic::claim(numbers, "sector", "request"),
                 record.name,
                 record.size_bytes,
                 record.align_bytes

@@ -25,7 +25,7 @@ impl Rule for UncoalescedAccess {
         for judged in traffic::global(view, Kind::Uncoalesced, self.min_ratio) {
             let access = judged.worst.fact;
             let Some(numbers) = access.traffic else { continue };
-            let message = format!("{} per request, {} would do", traffic::sectors(numbers.worst), numbers.worst_ideal);
+            let message = traffic::claim(numbers, "sector", "request");
             let draft = traffic::draft(view, &judged, message);
             if judged.firing.iter().all(|s| s.fact.is_data_dependent) {
                 sink.emit(draft.pedantic());
