@@ -116,8 +116,12 @@ impl Project {
         })
     }
 
+    /// The functions a name may mean in a file: those with a body go before mere declarations, wherever they stand.
     pub fn functions_named(&self, name: &str, from: FileId) -> Vec<DeclId> {
-        self.nearest(self.functions.get(name), from, |id| *id)
+        let Some(all) = self.functions.get(name) else { return Vec::new() };
+        let defined: Vec<DeclId> = all.iter().copied().filter(|id| self.function(*id).body.is_some()).collect();
+        let near = self.nearest(Some(&defined), from, |id| *id);
+        if near.is_empty() { self.nearest(Some(all), from, |id| *id) } else { near }
     }
 
     /// The kernels a launch in `from` may mean: those with a body that stand nearest, in the end the only one there is.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Argument, DEPTH_LIMIT, Eval, Frame, LaunchSite, Side};
 use crate::model::project::DeclId;
 use crate::model::types::{Binding, RecordTy, Ty};
-use crate::model::{Expr, ExprKind, Function, Init, Name, Param, Path, TemplateArg, TypeExpr, TypeKind};
+use crate::model::{Expr, ExprKind, Function, Init, Name, Param, Path, Stmt, StmtKind, TemplateArg, TypeExpr, TypeKind};
 use crate::source::{FileId, Span};
 use crate::symbolic::term::Poly;
 use crate::symbolic::value::{Base, Closure, Local, Place, RecordValue, Rest, State, Value};
@@ -490,7 +490,7 @@ impl<'p> Eval<'p> {
         if self.side == Side::Device || self.project.is_launching(id) {
             return true;
         }
-        function.body.as_ref().is_some_and(|b| b.len() <= 6)
+        function.body.as_ref().is_some_and(|b| straight_length(b).is_some_and(|n| n <= 12))
     }
 
     fn bind_params(&mut self, params: &'p [Param], args: Vec<Arg<'p>>) {
@@ -1108,6 +1108,22 @@ impl<'p> Eval<'p> {
             _ => Argument::Unknown,
         }
     }
+}
+
+/// The number of statements of a body without loops; `None` if it loops.
+fn straight_length(body: &[Stmt]) -> Option<usize> {
+    body.iter().try_fold(0, |sum, stmt| {
+        let inner = match &stmt.kind {
+            StmtKind::Block(list) => straight_length(list)?,
+            StmtKind::If { then, otherwise, .. } => {
+                let other = otherwise.as_deref().map_or(Some(0), |s| straight_length(std::slice::from_ref(s)))?;
+                straight_length(std::slice::from_ref(then))? + other
+            }
+            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::RangeFor { .. } => return None,
+            _ => 0,
+        };
+        Some(sum + 1 + inner)
+    })
 }
 
 /// Whether a value points at an object numbered from `first` on.
