@@ -12,7 +12,10 @@ impl<'t> Lowering<'t> {
             Kind::AssignmentExpression | Kind::SubscriptExpression => {
                 vec![self.pointer_to_array(expr)?]
             }
-            Kind::BinaryExpression | Kind::CommaExpression => self.template_variables(expr)?,
+            Kind::BinaryExpression | Kind::CommaExpression => match self.template_variables(expr) {
+                Some(decls) => decls,
+                None => vec![self.constructed_pointer(expr)?],
+            },
             _ => return None,
         };
         for decl in &decls {
@@ -46,6 +49,27 @@ impl<'t> Lowering<'t> {
             decls.push(self.expression_as_declarator(declarator, &base)?);
         }
         Some(decls)
+    }
+
+    /// `T *p(q);`, `T &r(x);`: read as a product of `T` and a call.
+    fn constructed_pointer(&mut self, expr: Child<'t>) -> Option<VarDecl> {
+        let (left, right) = match self.split_at(expr, "*") {
+            Some(sides) => sides,
+            None => self.split_at(expr, "&")?,
+        };
+        let right = right.filter(|r| r.kind == Kind::CallExpression)?;
+        let is_reference = self.split_at(expr, "&").is_some();
+        if !matches!(left.kind, Kind::Identifier | Kind::QualifiedIdentifier | Kind::TemplateFunction) {
+            return None;
+        }
+        let path = self.path(left.node, left.kind);
+        if path.as_simple().is_some_and(|n| self.names.is_value(n)) {
+            return None;
+        }
+        let base = Box::new(Self::plain_type(self.span_of(left.node), named(path)));
+        let kind = if is_reference { TypeKind::Reference(base) } else { TypeKind::Pointer(base) };
+        let ty = Self::plain_type(self.span_of(expr.node), kind);
+        self.expression_as_declarator(right, &ty)
     }
 
     /// `A < x` or `A < x > y`: the name, the first argument, what stands behind `>`.
