@@ -6,6 +6,7 @@
 mod binary;
 mod declaration;
 mod declarator;
+mod disguise;
 mod expression;
 mod function;
 mod items;

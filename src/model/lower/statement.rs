@@ -136,8 +136,8 @@ impl<'t> Lowering<'t> {
         };
         let kind = if inner.kind == Kind::GnuAsmExpression {
             StmtKind::Asm(self.asm(inner.node))
-        } else if let Some(decl) = self.declaration_in_disguise(inner) {
-            StmtKind::Decl(vec![decl])
+        } else if let Some(decls) = self.declaration_in_disguise(inner) {
+            StmtKind::Decl(decls)
         } else {
             StmtKind::Expr(self.expr(inner.node))
         };
