@@ -94,7 +94,7 @@ fn answer_queries<'a>(tokens: Vec<Token<'a>>, has_include: &dyn Fn(&str, bool) -
             "__has_include" | "__has_include_next" => {
                 has_include(argument.trim_matches(['"', '<', '>']), argument.starts_with('"'))
             }
-            "__has_cpp_attribute" | "__has_attribute" | "__has_builtin" => true,
+            "__has_cpp_attribute" | "__has_attribute" | "__has_builtin" => !argument.starts_with("clang"),
             _ => false,
         };
         answered.push(Token::made(if yes { "1" } else { "0" }, Kind::Number));
@@ -248,7 +248,11 @@ impl<'a> Reader<'_, 'a> {
         let open = self.peek()?.is("(");
         self.at += usize::from(open);
         let name = self.peek()?;
-        let yes = is_always_defined(name.as_str()) || (self.word)(name) != Word::Undefined;
+        let yes = match name.kind {
+            // Answered before expansion.
+            Kind::Number => name.as_str() == "1",
+            _ => is_always_defined(name.as_str()) || (self.word)(name) != Word::Undefined,
+        };
         self.at += 1;
         if open {
             if !self.peek()?.is(")") {

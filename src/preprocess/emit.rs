@@ -220,7 +220,7 @@ impl Output {
             }
             self.bytes.extend_from_slice(written);
         }
-        let newlines = text.as_bytes().get(start..end).unwrap_or(&[]).iter().filter(|b| **b == b'\n').count();
+        let newlines = text.get(start..end).map_or(0, |used| used.matches('\n').count());
         self.bytes.extend(std::iter::repeat_n(b'\n', newlines));
         let before = self.bytes.last().copied().unwrap_or(b' ');
         if tokens.is_empty() || would_merge(before, byte(text.as_bytes(), end)) {

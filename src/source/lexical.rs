@@ -63,7 +63,7 @@ pub(crate) fn skip_comment(text: &[u8], i: usize) -> Option<usize> {
         }
         b'/' => {
             let mut at = i + 2;
-            while at < text.len() && !(text[at] == b'\n' && !is_continued(text, at)) {
+            while at < text.len() && (text[at] != b'\n' || is_continued(text, at)) {
                 at += 1;
             }
             Some(at)
