@@ -30,6 +30,28 @@ pub(crate) enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NeedsExpansion;
 
+impl Condition<'_> {
+    /// Decides the condition where all its words are fixed; by symbol, `Word::Macro` is one that may change.
+    pub(crate) fn fold(&mut self, fixed: &[Word]) {
+        let word = |symbol: Symbol| match symbol {
+            NO_SYMBOL => Word::Undefined,
+            symbol => fixed.get(symbol as usize).copied().unwrap_or(Word::Macro),
+        };
+        let known = match self {
+            Self::Known(_) => None,
+            Self::Defined(symbol) => (word(*symbol) != Word::Macro).then_some(true),
+            Self::Undefined(symbol) => (word(*symbol) != Word::Macro).then_some(false),
+            Self::Tokens(tokens) if tokens.iter().all(|t| word(t.symbol) != Word::Macro) => {
+                evaluate(tokens, &|t| word(t.symbol)).ok()
+            }
+            Self::Tokens(_) => None,
+        };
+        if let Some(known) = known {
+            *self = Self::Known(known);
+        }
+    }
+}
+
 /// `#ifdef` and `#ifndef`.
 pub(crate) fn defined(name: Option<&str>, names: &Names, wanted: bool) -> Condition<'static> {
     match name.map_or(NO_SYMBOL, |n| names.get(n)) {
