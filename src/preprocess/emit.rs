@@ -1,12 +1,13 @@
 //! Writes the text of one file: code as it stands, macro uses replaced, directives and branches not taken as blanks.
 
 use super::engine::{Engine, Source, Stop};
+use super::names::hashed_word;
 use super::pass::{Branches, Pass};
 use super::tables::{Action, Unit};
 use super::token::{Kind, Text, Token, next_token, would_merge};
 use super::{Expanded, ExpansionGap, OffsetMap, Segment, dialect};
 use crate::source::lexical::{
-    byte, is_digit_separator, is_ident_start, skip_comment, skip_ident, skip_number, skip_quoted, skip_raw_string,
+    byte, is_digit_separator, is_ident_start, is_raw_quote, skip_comment, skip_number, skip_quoted, skip_raw_string,
     skip_space,
 };
 use crate::source::{FileId, Span, display_path};
@@ -149,18 +150,18 @@ impl Output {
             let first = byte(bytes, at);
             reader.at = match first {
                 b if is_ident_start(b) => {
-                    let end = skip_ident(bytes, at);
-                    let word = bytes.get(at..end).unwrap_or(&[]);
-                    match byte(bytes, end) {
-                        b'"' if first != b'_' && matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") => {
-                            skip_raw_string(bytes, end)
-                        }
-                        _ if pass.tables().names.may_hold(word) => {
-                            reader.at = end;
-                            self.word(pass, reader, at);
-                            continue;
-                        }
-                        _ => end,
+                    let (end, hash) = hashed_word(bytes, at);
+                    if matches!(first, b'R' | b'L' | b'u' | b'U')
+                        && byte(bytes, end) == b'"'
+                        && is_raw_quote(bytes, end)
+                    {
+                        skip_raw_string(bytes, end)
+                    } else if pass.tables().names.may_hold(hash) {
+                        reader.at = end;
+                        self.word(pass, reader, at);
+                        continue;
+                    } else {
+                        end
                     }
                 }
                 b'0'..=b'9' => skip_number(bytes, at),
@@ -220,7 +221,7 @@ impl Output {
             }
             self.bytes.extend_from_slice(written);
         }
-        let newlines = text.as_bytes().get(start..end).unwrap_or(&[]).iter().filter(|b| **b == b'\n').count();
+        let newlines = text.get(start..end).map_or(0, |used| used.matches('\n').count());
         self.bytes.extend(std::iter::repeat_n(b'\n', newlines));
         let before = self.bytes.last().copied().unwrap_or(b' ');
         if tokens.is_empty() || would_merge(before, byte(text.as_bytes(), end)) {

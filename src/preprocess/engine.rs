@@ -67,6 +67,18 @@ struct Run<'s, 'a> {
     floor: usize,
 }
 
+impl Run<'_, '_> {
+    /// Whether `(` comes next, looking out of contexts that are at their end.
+    fn opens(&mut self) -> bool {
+        for context in self.contexts.iter().rev() {
+            if let Some(token) = context.tokens.get(context.next) {
+                return token.is("(");
+            }
+        }
+        self.source.as_mut().is_some_and(|source| source.opens())
+    }
+}
+
 impl<'t, 'a> Engine<'t, 'a> {
     pub(crate) fn new(tables: &'t Tables<'a>, environment: Vec<u32>) -> Self {
         Self { tables, environment, counter: 0, fuel: 0, open: Vec::new(), depth: 0 }
@@ -129,7 +141,7 @@ impl<'t, 'a> Engine<'t, 'a> {
             };
             let replaced = match definition.parameters {
                 None => Some(self.replace_object(definition, &run)?),
-                Some(parameters) if self.opens(&mut run) => {
+                Some(parameters) if run.opens() => {
                     let arguments = self.collect(&mut run, parameters)?;
                     match fit(arguments, parameters) {
                         Ok(arguments) => Some(self.replace_call(definition, arguments)?),
@@ -187,16 +199,6 @@ impl<'t, 'a> Engine<'t, 'a> {
     fn burn(&mut self, tokens: usize) -> Result<(), Stop> {
         self.fuel = self.fuel.checked_sub(tokens as u64).ok_or(Stop::TooLong)?;
         Ok(())
-    }
-
-    /// Whether `(` comes next, looking out of contexts that are at their end.
-    fn opens(&self, run: &mut Run<'_, 'a>) -> bool {
-        for context in run.contexts.iter().rev() {
-            if let Some(token) = context.tokens.get(context.next) {
-                return token.is("(");
-            }
-        }
-        run.source.as_mut().is_some_and(|source| source.opens())
     }
 
     /// The arguments of a call whose `(` comes next.
@@ -383,7 +385,7 @@ impl<'a> Arguments<'a> {
 }
 
 /// As many arguments as parameters, or the call as it was written.
-fn fit<'a>(mut arguments: Vec<Vec<Token<'a>>>, parameters: Parameters) -> Result<Vec<Vec<Token<'a>>>, Vec<Token<'a>>> {
+fn fit(mut arguments: Vec<Vec<Token<'_>>>, parameters: Parameters) -> Result<Vec<Vec<Token<'_>>>, Vec<Token<'_>>> {
     let none = arguments.len() == 1 && arguments.first().is_some_and(Vec::is_empty);
     if parameters.count == 0 && none {
         arguments.clear();

@@ -1,5 +1,7 @@
 //! Tables of texts and what a compiler makes of them (each checked against `gcc -E`).
 
+use std::fmt::Write as _;
+
 use super::*;
 
 fn expand(text: &str) -> Expanded {
@@ -65,6 +67,7 @@ fn branches_are_chosen_as_nvcc_chooses_them() {
         ("#if 0\na\n#elif UNKNOWN\nb\n#elif defined(__linux__)\nc\n#else\nd\n#endif\ne", "c e"),
         ("#if 1\na\n#if 0\nb\n#else\nc\n#endif\n#else\n#if 1\nd\n#endif\n#endif", "a c"),
         ("#define M(x) (x > 2)\n#if M(3) && !defined(M2)\na\n#endif", "a"),
+        ("#define M(x) (x > 2)\n#define N\n#if (M(3)) && defined(N) && defined M\na\n#endif", "a"),
         ("#define E\n#if defined(E)\na\n#endif\n#undef E\n#ifdef E\nb\n#endif", "a"),
         ("#if 0\n'\n\"\n#endif\na", "a"),
         ("f(\n#if 1\n1\n#else\n2\n#endif\n)", "f( 1 )"),
@@ -129,7 +132,7 @@ fn every_byte_leads_back_to_its_origin() {
 fn bombs_are_left_as_written() {
     let mut bomb = String::from("#define A0 x x\n");
     for level in 1..40 {
-        bomb.push_str(&format!("#define A{level} A{0} A{0}\n", level - 1));
+        let _ = writeln!(bomb, "#define A{level} A{0} A{0}", level - 1);
     }
     bomb.push_str("int y = A39; int z = A1;\n");
     let expanded = expand(&bomb);
