@@ -182,7 +182,7 @@ fn merge_neighbours(touches: &[Touch], memories: &[Memory], block: Block, starts
             order = touch.order;
             close(&mut open, &mut done, |_| true);
         }
-        if touch.operation == Operation::Atomic || touch.is_volatile {
+        if touch.operation == Operation::Atomic || touch.is_volatile || touch.is_launch_scaled {
             continue;
         }
         let Some(m) = memory(memories, touch.base) else { continue };

@@ -264,7 +264,26 @@ impl<'p> Eval<'p> {
         target
     }
 
+    /// Whether a factor of the index is a number that the compiler does not know, however well the launch tells it.
+    fn is_scaled_by_launch(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Binary { op: BinaryOp::Mul, left, right } => {
+                let is_number = |e: &Expr| matches!(e.kind, ExprKind::Int { .. });
+                let is_open = |e: &Expr| matches!(e.kind, ExprKind::Name(_) | ExprKind::Member { .. }) && self.is_launch_known(e);
+                !is_number(left) && !is_number(right) && (is_open(left) || is_open(right))
+                    || self.is_scaled_by_launch(left)
+                    || self.is_scaled_by_launch(right)
+            }
+            ExprKind::Binary { left, right, .. } => self.is_scaled_by_launch(left) || self.is_scaled_by_launch(right),
+            ExprKind::Cast { operand, .. } | ExprKind::Unary { operand, .. } => self.is_scaled_by_launch(operand),
+            _ => false,
+        }
+    }
+
     fn index_place(&mut self, base: &'p Expr, index: &'p Expr, expr: &'p Expr) -> Option<Place> {
+        if self.is_scaled_by_launch(index) {
+            self.launch_spans.insert(expr.span);
+        }
         let array = self.place(base);
         let start = match &array {
             Some(place) if matches!(place.ty.value_type(), Ty::Array(..)) => {

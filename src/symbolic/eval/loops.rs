@@ -115,6 +115,8 @@ impl<'p> Eval<'p> {
         let spent = self.steps;
         let mark = self.state.guards.len();
         let mut exits: Vec<State<'p>> = Vec::new();
+        // The compiler unrolls only what it can count: accesses of different trips are neighbours then.
+        let is_unrolled = !self.is_launch_known(condition);
         self.loop_depth += 1;
         let mut trips = 0;
         let done = loop {
@@ -126,6 +128,9 @@ impl<'p> Eval<'p> {
                 }
             }
             trips += 1;
+            if !is_unrolled {
+                self.straight += 1;
+            }
             if trips > TRIP_LIMIT || self.is_exhausted() {
                 break false;
             }

@@ -500,6 +500,7 @@ impl<'p> Eval<'p> {
             record,
             why,
             is_volatile: false,
+            is_launch_scaled: self.launch_spans.contains(&span),
         };
         self.events.touches.push(touch);
     }
