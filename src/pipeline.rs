@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::config::{Profile, Settings};
-use crate::finding::suppress::{self, Suppression};
+use crate::finding::suppress::{self, Suppressions};
 use crate::finding::{Finding, Level};
 use crate::model::project::{DeclId, Project};
 use crate::model::{self, Gap, Unit};
@@ -358,24 +358,25 @@ impl<'a> Scope<'a> {
 }
 
 /// The comments addressed to cudalint in code that is compiled, by file and position.
-fn suppressions(files: &Collected, addresses: &BTreeSet<(FileId, u32)>) -> Vec<Suppression> {
+fn suppressions(files: &Collected, addresses: &BTreeSet<(FileId, u32)>) -> Suppressions {
     let is_compiled = |comment: Span| {
         let mut inside = addresses.range((comment.file, comment.start)..(comment.file, comment.end));
         inside.next().is_some()
     };
-    files.sources.files().par_iter().flat_map_iter(|file| suppress::read(file, is_compiled)).collect()
+    let all = files.sources.files().par_iter().flat_map_iter(|file| suppress::read(file, is_compiled)).collect();
+    Suppressions::new(all)
 }
 
 /// Facts to findings: rules, then comments, then what the settings hold back, then order.
-fn judge(settings: &Settings, inputs: &Inputs, files: &Collected, mut comments: Vec<Suppression>, report: &mut Report) {
+fn judge(settings: &Settings, inputs: &Inputs, files: &Collected, mut comments: Suppressions, report: &mut Report) {
     let sources = &files.sources;
     let scope = Scope::new(settings, files, inputs);
     let (found, errors) = scope.ask(&report.kernels, |rule, view, sink| rule.check(view, sink));
     report.internal_errors.extend(errors);
     let mut kept: Vec<Candidate> = Vec::new();
-    let mut silence = |candidates: Vec<Candidate>, comments: &mut Vec<Suppression>| {
+    let mut silence = |candidates: Vec<Candidate>, comments: &mut Suppressions| {
         for candidate in candidates {
-            if !suppress::silences(comments, &candidate.finding, sources) {
+            if !comments.silence(&candidate.finding, sources) {
                 kept.push(candidate);
             } else if settings.overrides.pedantic || !candidate.is_pedantic {
                 report.silenced += 1;
@@ -384,7 +385,7 @@ fn judge(settings: &Settings, inputs: &Inputs, files: &Collected, mut comments: 
     };
     silence(found, &mut comments);
 
-    let read = comments.clone();
+    let read = comments.all().to_vec();
     let (found, errors) = scope.ask(&report.kernels, |rule, view, sink| rule.check_suppressions(&read, view, sink));
     report.internal_errors.extend(errors);
     silence(found, &mut comments);

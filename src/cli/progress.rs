@@ -77,6 +77,7 @@ mod bar {
             Self
         }
 
+        #[expect(clippy::unused_self, reason = "the same calls with and without a bar")]
         pub(in super::super) fn finish(&self) {}
     }
 

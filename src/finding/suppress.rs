@@ -9,9 +9,11 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use rustc_hash::FxHashMap;
+
 use super::Finding;
 use super::lexer::{self, Comment, Lexed, Mark, Token};
-use crate::source::{SourceFile, SourceMap, Span};
+use crate::source::{FileId, SourceFile, SourceMap, Span};
 
 /// A comment that begins with `cudalint:`.
 #[derive(Debug, Clone)]
@@ -37,6 +39,55 @@ pub struct NamedRule {
     pub is_used: bool,
 }
 
+/// All suppressions of a run, found by line.
+#[derive(Debug, Default)]
+pub struct Suppressions {
+    all: Vec<Suppression>,
+    /// Positions in `all` of those that speak for one line.
+    by_line: FxHashMap<(FileId, u32), Vec<usize>>,
+    /// Positions of the others: blocks and whole files, of which there are few.
+    wide: FxHashMap<FileId, Vec<usize>>,
+}
+
+impl Suppressions {
+    pub fn new(all: Vec<Suppression>) -> Self {
+        let mut found = Self { all, ..Self::default() };
+        for (index, suppression) in found.all.iter().enumerate() {
+            let file = suppression.comment.file;
+            match &suppression.lines {
+                Some(lines) if lines.start() == lines.end() => {
+                    found.by_line.entry((file, *lines.start())).or_default().push(index);
+                }
+                _ => found.wide.entry(file).or_default().push(index),
+            }
+        }
+        found
+    }
+
+    /// In the order they were given.
+    pub fn all(&self) -> &[Suppression] {
+        &self.all
+    }
+
+    /// Marks the names that silence `finding` as used; says whether there was one.
+    pub fn silence(&mut self, finding: &Finding, sources: &SourceMap) -> bool {
+        let file = sources.get(finding.span.file);
+        let last = finding.span.end.saturating_sub(1).max(finding.span.start);
+        let lines = file.line(finding.span.start)..=file.line(last);
+        let single = lines.clone().filter_map(|line| self.by_line.get(&(file.id, line))).flatten();
+        let wide = self.wide.get(&file.id).into_iter().flatten();
+        let mut is_silenced = false;
+        for index in single.chain(wide) {
+            let Some(suppression) = self.all.get_mut(*index).filter(|s| s.covers(&lines)) else { continue };
+            for named in suppression.rules.iter_mut().filter(|named| named.name == finding.rule) {
+                named.is_used = true;
+                is_silenced = true;
+            }
+        }
+        is_silenced
+    }
+}
+
 impl Suppression {
     fn covers(&self, lines: &RangeInclusive<u32>) -> bool {
         self.lines.as_ref().is_none_or(|own| own.start() <= lines.end() && lines.start() <= own.end())
@@ -58,23 +109,6 @@ pub fn read(file: &SourceFile, is_compiled: impl Fn(Span) -> bool) -> Vec<Suppre
         .filter_map(|comment| suppression(file, &lexed, comment))
         .filter(|s| is_compiled(s.comment))
         .collect()
-}
-
-/// Marks the names that silence `finding` as used; says whether there was one. `suppressions` stand in the order of their files.
-pub fn silences(suppressions: &mut [Suppression], finding: &Finding, sources: &SourceMap) -> bool {
-    let file = sources.get(finding.span.file);
-    let last = finding.span.end.saturating_sub(1).max(finding.span.start);
-    let lines = file.line(finding.span.start)..=file.line(last);
-    let mut is_silenced = false;
-    let first = suppressions.partition_point(|s| s.comment.file < file.id);
-    let own = suppressions.iter_mut().skip(first).take_while(|s| s.comment.file == file.id);
-    for suppression in own.filter(|s| s.covers(&lines)) {
-        for named in suppression.rules.iter_mut().filter(|named| named.name == finding.rule) {
-            named.is_used = true;
-            is_silenced = true;
-        }
-    }
-    is_silenced
 }
 
 fn suppression(file: &SourceFile, lexed: &Lexed, comment: &Comment) -> Option<Suppression> {
@@ -223,7 +257,6 @@ fn is_pragma(file: &SourceFile, token: Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::FileId;
 
     fn file(text: &str) -> SourceFile {
         SourceFile::new(FileId(0), "a.cu".into(), text)
