@@ -14,7 +14,9 @@ impl<'t> Lowering<'t> {
         if let Some(expr) = self.leaf(node, kind) {
             return expr;
         }
-        self.deeper(|l| l.compound_expr(node, kind)).unwrap_or_else(|| self.unknown(node, "nested too deeply"))
+        let levels = if kind == Kind::BinaryExpression { 4 } else { 2 };
+        self.deeper_by(levels, |l| l.compound_expr(node, kind))
+            .unwrap_or_else(|| self.unknown(node, "nested too deeply"))
     }
 
     pub(super) fn unknown(&self, node: Node<'t>, why: &'static str) -> Expr {

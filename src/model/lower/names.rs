@@ -156,6 +156,20 @@ fn is_well_known_type(name: &str) -> bool {
 fn is_math_function(name: &str) -> bool {
     matches!(
         name,
-        "abs" | "fabs" | "fabsf" | "sqrt" | "sqrtf" | "ceil" | "floor" | "round" | "exp" | "log" | "sin" | "cos" | "tan" | "min" | "max"
+        "abs"
+            | "fabs"
+            | "fabsf"
+            | "sqrt"
+            | "sqrtf"
+            | "ceil"
+            | "floor"
+            | "round"
+            | "exp"
+            | "log"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "min"
+            | "max"
     )
 }

@@ -4,6 +4,8 @@ use crate::model::{Unit, dump};
 use crate::preprocess::{PreprocessOptions, expand_one};
 use crate::source::FileId;
 
+mod robust;
+
 fn unit(text: &str) -> Unit {
     super::lower(FileId(0), &expand_one("test.cu".into(), text.to_owned(), &PreprocessOptions::default()))
 }
