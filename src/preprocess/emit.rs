@@ -16,6 +16,8 @@ use crate::source::{FileId, Span, display_path};
 const MAX_GROWTH: usize = 8;
 /// ... and by this many bytes.
 const MAX_EXTRA_BYTES: usize = 1 << 20;
+/// Tokens that the macros of one file may make, whatever its size.
+const MAX_TOKENS: u64 = 64 << 20;
 /// Gaps told apart; further ones say nothing new.
 const MAX_GAPS: usize = 64;
 
@@ -23,7 +25,7 @@ const MAX_GAPS: usize = 64;
 pub(crate) fn write<'a>(pass: &mut Pass<'_, 'a>, unit: &Unit<'a>, file: FileId) -> Expanded {
     let text = pass.tables().text(file);
     let limit = text.len() * MAX_GROWTH + MAX_EXTRA_BYTES;
-    let outer_fuel = std::mem::replace(&mut pass.engine.fuel, limit as u64 * 2);
+    let outer_fuel = std::mem::replace(&mut pass.engine.fuel, (limit as u64 * 2).min(MAX_TOKENS));
     let mut reader = Reader { text, unit, file, at: 0, step: 0, branches: Branches::default(), use_start: 0 };
     let mut out = Output {
         bytes: Vec::with_capacity(text.len() + text.len() / 8),

@@ -7,6 +7,8 @@ use super::token::{Kind, Text, Token};
 
 /// Arguments within arguments, each expanded on its own.
 const MAX_ARGUMENT_DEPTH: usize = 64;
+/// Tokens that one use may make; they are held in memory at once.
+const MAX_TOKENS_PER_USE: u64 = 2 << 20;
 /// Expansions open at once.
 const MAX_OPEN: usize = 512;
 
@@ -106,7 +108,7 @@ impl<'t, 'a> Engine<'t, 'a> {
         let mut out = Vec::new();
         let contexts = vec![Context { tokens: vec![name], next: 0 }];
         // One use that explodes must not take what the other uses of the file need.
-        let share = self.fuel / 4;
+        let share = (self.fuel / 4).min(MAX_TOKENS_PER_USE);
         let kept = self.fuel - share;
         self.fuel = share;
         let result = self.run(Run { contexts, fresh: true, source: Some(source), floor: 0 }, &mut out);
@@ -282,11 +284,13 @@ impl<'t, 'a> Engine<'t, 'a> {
                 Item::Paste => join.pending = true,
                 Item::Token(token) => {
                     self.burn(1)?;
-                    self.append(std::slice::from_ref(token), token.space, token.joined, &mut join, out);
+                    self.append(std::slice::from_ref(token), token.space, token.joined, &mut join, out)?;
                 }
                 Item::Stringize { index, space } => {
                     let text = stringize(arguments.raw.get(*index).map_or(&[][..], Vec::as_slice));
-                    self.append(&[Token::made(text, Kind::Literal)], *space, false, &mut join, out);
+                    // Quotes within quotes double; the length counts, not the one token.
+                    self.burn(text.len())?;
+                    self.append(&[Token::made(text, Kind::Literal)], *space, false, &mut join, out)?;
                 }
                 Item::Parameter { index: parameter, space } => {
                     let is_rest = arguments.variadic == Some(*parameter);
@@ -302,7 +306,7 @@ impl<'t, 'a> Engine<'t, 'a> {
                     let pasted = join.pending || before_paste;
                     let tokens = if pasted { arguments.raw(*parameter) } else { self.expanded(arguments, *parameter)? };
                     self.burn(tokens.len())?;
-                    self.append(&tokens, *space, false, &mut join, out);
+                    self.append(&tokens, *space, false, &mut join, out)?;
                 }
                 Item::VaOpt { items, space } => {
                     let mut inner = Vec::new();
@@ -311,7 +315,7 @@ impl<'t, 'a> Engine<'t, 'a> {
                     {
                         self.substitute(items, arguments, &mut inner)?;
                     }
-                    self.append(&inner, *space, false, &mut join, out);
+                    self.append(&inner, *space, false, &mut join, out)?;
                 }
             }
         }
@@ -331,21 +335,31 @@ impl<'t, 'a> Engine<'t, 'a> {
     }
 
     /// Adds the tokens of one item; its first is pasted to the last one where `##` stood between.
-    fn append(&self, tokens: &[Token<'a>], space: bool, joined: bool, join: &mut Join, out: &mut Vec<Token<'a>>) {
+    fn append(
+        &mut self,
+        tokens: &[Token<'a>],
+        space: bool,
+        joined: bool,
+        join: &mut Join,
+        out: &mut Vec<Token<'a>>,
+    ) -> Result<(), Stop> {
         let pasted = std::mem::take(&mut join.pending);
         let Some((first, rest)) = tokens.split_first() else {
-            if !pasted {
-                join.left_empty = true;
-            }
-            return;
+            join.left_empty |= !pasted;
+            return Ok(());
         };
         let left = if pasted && !join.left_empty { out.pop() } else { None };
         out.push(match left {
-            Some(left) => self.paste(&left, first),
+            Some(left) => {
+                // Names that paste themselves double at each level.
+                self.burn(left.as_str().len() + first.as_str().len())?;
+                self.paste(&left, first)
+            }
             None => Token { space, joined, ..first.clone() },
         });
         out.extend_from_slice(rest);
         join.left_empty = false;
+        Ok(())
     }
 
     fn paste(&self, left: &Token<'a>, right: &Token<'a>) -> Token<'a> {

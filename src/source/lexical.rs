@@ -153,7 +153,8 @@ pub(crate) fn is_raw_quote(text: &[u8], i: usize) -> bool {
 /// Whether the apostrophe at `i` separates digits (`1'000`) rather than opening a character literal.
 pub(crate) fn is_digit_separator(text: &[u8], i: usize) -> bool {
     let mut start = i;
-    while start > 0 && (text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'\'') {
+    // No number is longer; without a bound a file of apostrophes takes quadratic time.
+    while start > 0 && i - start < 64 && (text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'\'') {
         start -= 1;
     }
     start < i && text[start].is_ascii_digit() && byte(text, i + 1).is_ascii_alphanumeric()

@@ -248,15 +248,16 @@ impl Rewriter<'_> {
         if self.slice(self.before(0)) != b"]" {
             return true;
         }
-        let mut last = token;
-        loop {
-            let next = self.after(last);
+        let mut next = self.after(token);
+        // Both words at most, and perhaps a third by mistake.
+        for _ in 0..3 {
             match self.slice(next) {
-                b"__host__" | b"__device__" | b"__global__" => last = next,
+                b"__host__" | b"__device__" | b"__global__" => next = self.after(next),
                 b"(" | b"{" | b"mutable" => return self.gone(token.start, token.end),
                 _ => return true,
             }
         }
+        true
     }
 
     /// `template class X<int>;` makes code, but says nothing new. Instances of kernels stay.

@@ -140,7 +140,8 @@ pub(super) fn closing_angle(text: &[u8], open: usize) -> Option<usize> {
 /// Gives its end and whether it holds a `::`.
 pub(super) fn qualified_name(text: &[u8], mut token: Token) -> Option<(usize, bool)> {
     let mut qualified = false;
-    loop {
+    let start = token.start;
+    while token.start - start < MAX_LOOKAHEAD_BYTES {
         if byte(text, token.start) == b':' && byte(text, token.end) == b':' && token.shape == Shape::Punct {
             token = next_token(text, token.end + 1);
             qualified = true;
@@ -173,6 +174,7 @@ pub(super) fn qualified_name(text: &[u8], mut token: Token) -> Option<(usize, bo
         }
         token = next;
     }
+    None
 }
 
 /// Three or more letters, digits and `_`, none of them lower case, at least one a letter.
