@@ -51,7 +51,7 @@ fn static_starts(memories: &[Memory]) -> Vec<Option<u64>> {
         .collect()
 }
 
-fn memory<'m>(memories: &'m [Memory], base: Base) -> Option<&'m Memory> {
+fn memory(memories: &[Memory], base: Base) -> Option<&Memory> {
     match base {
         Base::Memory(i) => memories.get(i as usize),
         _ => None,

@@ -49,13 +49,10 @@ impl<'t> Lowering<'t> {
     fn number(&self, node: Node<'t>) -> Expr {
         let text = self.text_of(node);
         let span = self.span_of(node);
-        match text.strip_prefix(['-', '+']) {
-            None => Expr { span, kind: literal::number(text) },
-            Some(_) => {
-                let op = if text.starts_with('-') { UnaryOp::Minus } else { UnaryOp::Plus };
-                let operand = Box::new(self.unsigned_number(node));
-                Expr { span, kind: ExprKind::Unary { op, operand } }
-            }
+        if text.strip_prefix(['-', '+']) == None { Expr { span, kind: literal::number(text) } } else {
+            let op = if text.starts_with('-') { UnaryOp::Minus } else { UnaryOp::Plus };
+            let operand = Box::new(self.unsigned_number(node));
+            Expr { span, kind: ExprKind::Unary { op, operand } }
         }
     }
 

@@ -236,11 +236,10 @@ impl<'p> Eval<'p> {
             self.drop_skips(inner);
         }
         let _ = mark;
-        if self.state.exit.is_none() {
-            if let Some(step) = l.step {
+        if self.state.exit.is_none()
+            && let Some(step) = l.step {
                 self.eval(step);
             }
-        }
         breaks
     }
 
@@ -384,11 +383,10 @@ impl<'p> Eval<'p> {
             }
         }
         let breaks = self.run_trip(l, mark);
-        if self.state.exit.is_some() {
-            if let Some(state) = breaks.into_iter().next() {
+        if self.state.exit.is_some()
+            && let Some(state) = breaks.into_iter().next() {
                 self.state = state;
             }
-        }
         self.state.exit = None;
     }
 
@@ -491,12 +489,11 @@ impl<'p> Eval<'p> {
     }
 
     fn geometric(&self, poly: &Poly, probe: AtomId) -> Option<Progress> {
-        if let [(mono, lanes)] = poly.terms.as_slice() {
-            if mono.as_slice() == [probe] {
+        if let [(mono, lanes)] = poly.terms.as_slice()
+            && mono.as_slice() == [probe] {
                 let factor = lanes.as_constant().filter(|f| *f > 1)?;
                 return Some(Progress::Geometric { grows: true, factor });
             }
-        }
         let atom = poly.as_atom()?;
         match &self.terms.get(atom).kind {
             AtomKind::Derived(Op::Div, a, b, _) if a.as_atom() == Some(probe) => {

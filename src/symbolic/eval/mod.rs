@@ -348,12 +348,9 @@ impl<'p> Eval<'p> {
         for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
             let limit = if axis == 0 { i64::from(i32::MAX) } else { 65_535 };
             let count = grid[axis].filter(|g| *g > 0);
-            blocks.push(match count {
-                Some(1) => Poly::zero(),
-                _ => {
-                    let high = count.unwrap_or(limit) - 1;
-                    Poly::atom(self.terms.leaf(AtomKind::Index, Scope::Block, 0, high, &format!("blockIdx.{letter}")))
-                }
+            blocks.push(if let Some(1) = count { Poly::zero() } else {
+                let high = count.unwrap_or(limit) - 1;
+                Poly::atom(self.terms.leaf(AtomKind::Index, Scope::Block, 0, high, &format!("blockIdx.{letter}")))
             });
             counts.push(match count {
                 Some(c) => Poly::constant(c),

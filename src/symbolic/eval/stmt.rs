@@ -237,14 +237,11 @@ impl<'p> Eval<'p> {
     }
 
     fn exec_return(&mut self, value: Option<&'p Expr>) {
-        let ty = self.frame().map(|f| f.returns_ty.clone()).unwrap_or(crate::model::types::Ty::Unknown);
+        let ty = self.frame().map_or(crate::model::types::Ty::Unknown, |f| f.returns_ty.clone());
         let value = match value {
-            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => match self.place(e) {
-                Some(place) => Value::Pointer(place),
-                None => {
-                    let value = self.eval(e);
-                    Value::Pointer(self.materialise(value))
-                }
+            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => if let Some(place) = self.place(e) { Value::Pointer(place) } else {
+                let value = self.eval(e);
+                Value::Pointer(self.materialise(value))
             },
             Some(e) => {
                 let value = self.eval_into(e, &ty);
