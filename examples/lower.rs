@@ -110,7 +110,7 @@ fn kernels_in_text(text: &str) -> usize {
         match bytes[at] {
             b'/' if bytes.get(at + 1) == Some(&b'/') => at += text[at..].find('\n').unwrap_or(text.len() - at),
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at += text[at + 2..].find("*/").map_or(text.len() - at, |i| i + 3)
+                at += text[at + 2..].find("*/").map_or(text.len() - at, |i| i + 3);
             }
             b'"' => {
                 at += 1;

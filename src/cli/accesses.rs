@@ -7,9 +7,9 @@ use super::progress::Bar;
 use super::terminal::{self, When};
 use super::{Outcome, check};
 use crate::error::Error;
+use crate::output::{self, AccessFormat};
 use crate::source::Span;
 use crate::warp::facts::KernelFacts;
-use crate::output::{self, AccessFormat};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

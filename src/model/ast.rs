@@ -58,7 +58,9 @@ impl Path {
 
     /// The name after the last `::`.
     pub fn last(&self) -> &Name {
-        if let Some(segment) = self.segments.last() { &segment.name } else {
+        if let Some(segment) = self.segments.last() {
+            &segment.name
+        } else {
             static EMPTY: Name = SmolStr::new_static("");
             &EMPTY
         }

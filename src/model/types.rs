@@ -147,11 +147,13 @@ impl Ty {
         }
     }
 
+    #[must_use]
     pub fn pointer_to(self) -> Self {
         Self::Pointer(Arc::new(self))
     }
 
     /// Without the reference.
+    #[must_use]
     pub fn value_type(&self) -> &Self {
         match self {
             Self::Reference(inner) => inner.value_type(),

@@ -117,6 +117,7 @@ impl Lanes {
     }
 
     /// Applies `f` thread by thread.
+    #[must_use]
     pub fn map(&self, block: Block, f: impl Fn(i64) -> i64) -> Self {
         if let Some(c) = self.as_constant() {
             return Self::constant(f(c));
@@ -128,6 +129,7 @@ impl Lanes {
         Self::from_vec(values)
     }
 
+    #[must_use]
     pub fn zip(&self, other: &Self, block: Block, f: impl Fn(i64, i64) -> i64) -> Self {
         if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
             return Self::constant(f(a, b));
@@ -139,6 +141,7 @@ impl Lanes {
         Self::from_vec(values)
     }
 
+    #[must_use]
     pub fn add(&self, other: &Self, block: Block) -> Self {
         match (self, other) {
             (Self::Affine(a), Self::Affine(b)) => Self::Affine([0, 1, 2, 3].map(|i| a[i].wrapping_add(b[i]))),
@@ -146,6 +149,7 @@ impl Lanes {
         }
     }
 
+    #[must_use]
     pub fn scale(&self, factor: i64) -> Self {
         match self {
             Self::Affine(a) => Self::Affine(a.map(|v| v.wrapping_mul(factor))),
@@ -153,6 +157,7 @@ impl Lanes {
         }
     }
 
+    #[must_use]
     pub fn mul(&self, other: &Self, block: Block) -> Self {
         if let Some(c) = self.as_constant() {
             return other.scale(c);
@@ -164,6 +169,7 @@ impl Lanes {
     }
 
     /// `self` where the mask is set, `other` elsewhere.
+    #[must_use]
     pub fn blend(&self, other: &Self, mask: &Mask, block: Block) -> Self {
         if self == other {
             return self.clone();

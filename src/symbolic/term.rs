@@ -306,7 +306,8 @@ impl Terms {
     /// One atom that stands for a sum which is the same for all threads; `None` for anything else.
     fn named_factor(&mut self, poly: &Poly) -> Option<Poly> {
         let is_uniform = poly.terms.len() > 1 && poly.terms.iter().all(|(_, l)| l.as_constant().is_some());
-        (is_uniform && self.scope(poly) <= Scope::Block).then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
+        (is_uniform && self.scope(poly) <= Scope::Block)
+            .then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
     }
 
     fn weight(&self, poly: &Poly) -> u64 {
@@ -317,7 +318,8 @@ impl Terms {
     /// A polynomial with too many terms becomes one unknown, so that cost stays linear; one of loaded data sooner, since
     /// nothing is counted from it.
     fn bounded(&mut self, poly: Poly) -> Poly {
-        let limit = if poly.terms.len() > MAX_DATA_TERMS && !self.is_evaluable(&poly) { MAX_DATA_TERMS } else { MAX_TERMS };
+        let limit =
+            if poly.terms.len() > MAX_DATA_TERMS && !self.is_evaluable(&poly) { MAX_DATA_TERMS } else { MAX_TERMS };
         if poly.terms.len() <= limit {
             return poly;
         }
@@ -432,10 +434,12 @@ impl Terms {
             return self.scale(a, 1 << c);
         }
         if let Some(lanes) = b.as_lanes()
-            && lanes.bounds(self.block).0 >= 0 && lanes.bounds(self.block).1 < 62 {
-                let factor = Poly::lanes(lanes.map(self.block, |v| 1 << v));
-                return self.mul(a, &factor);
-            }
+            && lanes.bounds(self.block).0 >= 0
+            && lanes.bounds(self.block).1 < 62
+        {
+            let factor = Poly::lanes(lanes.map(self.block, |v| 1 << v));
+            return self.mul(a, &factor);
+        }
         self.derive(Op::Shl, a, b, &Poly::zero())
     }
 
@@ -445,9 +449,10 @@ impl Terms {
             return Poly::lanes(x.zip(&y, self.block, |v, w| v >> w.clamp(0, 63)));
         }
         if let Some(c) = b.as_constant().filter(|c| (0..62).contains(c))
-            && self.bounds(a).0 >= 0 {
-                return self.div(a, &Poly::constant(1 << c));
-            }
+            && self.bounds(a).0 >= 0
+        {
+            return self.div(a, &Poly::constant(1 << c));
+        }
         self.derive(Op::Shr, a, b, &Poly::zero())
     }
 
@@ -817,10 +822,11 @@ impl Terms {
         if op == Op::Eq {
             // `(a == b) == 0` is how negation is written: look through it.
             if let Some(AtomKind::Derived(inner, ..)) = difference.as_atom().map(|a| &self.get(a).kind)
-                && matches!(inner, Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr) {
-                    let truth = self.truth(difference);
-                    return Truth { yes: truth.no, no: truth.yes };
-                }
+                && matches!(inner, Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr)
+            {
+                let truth = self.truth(difference);
+                return Truth { yes: truth.no, no: truth.yes };
+            }
         }
         let mut low = vec![0i64; self.block.threads()];
         let mut high = low.clone();

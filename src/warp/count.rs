@@ -197,7 +197,10 @@ impl Sampler<'_> {
         let (low, high) = self.terms.bounds(data);
         let span = high.saturating_sub(low).saturating_add(bytes as i64);
         if span <= TABLE_BYTES {
-            return Some((Some((span as f64 / SECTOR as f64).ceil()), "the indices are taken as evenly spread over the table"));
+            return Some((
+                Some((span as f64 / SECTOR as f64).ceil()),
+                "the indices are taken as evenly spread over the table",
+            ));
         }
         let [(mono, lanes)] = data.terms.as_slice() else { return None };
         let is_record = mono.len() == 1 && lanes.as_constant().is_some_and(|c| c.abs() >= SECTOR);
@@ -249,7 +252,12 @@ impl Sampler<'_> {
             }
         }
         let why = "the loaded index is taken to stay within the lane's own row".to_owned();
-        (tally.requests > 0.0).then_some(Count { tally, exactness: Exactness::Bounded, why: Some(why), is_data_dependent: false })
+        (tally.requests > 0.0).then_some(Count {
+            tally,
+            exactness: Exactness::Bounded,
+            why: Some(why),
+            is_data_dependent: false,
+        })
     }
 
     /// Why no number can be given, if none can.

@@ -49,10 +49,12 @@ impl<'t> Lowering<'t> {
     fn number(&self, node: Node<'t>) -> Expr {
         let text = self.text_of(node);
         let span = self.span_of(node);
-        if text.strip_prefix(['-', '+']) == None { Expr { span, kind: literal::number(text) } } else {
+        if text.starts_with(['-', '+']) {
             let op = if text.starts_with('-') { UnaryOp::Minus } else { UnaryOp::Plus };
             let operand = Box::new(self.unsigned_number(node));
             Expr { span, kind: ExprKind::Unary { op, operand } }
+        } else {
+            Expr { span, kind: literal::number(text) }
         }
     }
 

@@ -1,16 +1,14 @@
 //! Functions of CUDA's own headers: barriers, shuffles, votes, atomics, cached loads, cooperative groups; and of the
 //! runtime, as far as a launch depends on them.
 
-use std::rc::Rc;
-
 use super::call::Outcome;
 use super::{Eval, RegionKey, Side};
 use crate::model::types::{Ty, builtin_vector};
 use crate::model::{Asm, Expr, ExprKind, Name, Path, Scalar};
 use crate::source::Span;
 use crate::symbolic::lanes::{Lanes, WARP};
-use crate::symbolic::term::{AtomKind, Op, Poly};
-use crate::symbolic::value::{Base, Group, GuardKind, Memory, Place, RecordValue, Rest, Value};
+use crate::symbolic::term::Poly;
+use crate::symbolic::value::{Base, Group, GuardKind, Memory, Place, Value};
 use crate::warp::facts::{Barrier, Divergence, DivergenceKind, Operation, Scope, Space};
 
 impl<'p> Eval<'p> {
@@ -34,10 +32,11 @@ impl<'p> Eval<'p> {
     /// Functions of both sides: `min`, `make_float4`, maths.
     fn common_call(&mut self, name: &str, args: &'p [Expr], expr: &'p Expr) -> Option<Value<'p>> {
         if let Some(vector) = name.strip_prefix("make_")
-            && builtin_vector(vector).is_some() {
-                let ty = self.vector_type(vector);
-                return Some(self.construct_args(&ty, args));
-            }
+            && builtin_vector(vector).is_some()
+        {
+            let ty = self.vector_type(vector);
+            return Some(self.construct_args(&ty, args));
+        }
         let float = math_function(name);
         match name {
             "min" | "max" | "umin" | "umax" | "fmin" | "fmax" | "fminf" | "fmaxf" | "__min" | "__max" => {
@@ -305,10 +304,11 @@ impl<'p> Eval<'p> {
             self.value_scope(value).max(if kind.is_empty() { self.terms.scope(&lane_poly) } else { Scope::Grid })
         };
         if let (Value::Int { poly, ty }, Some(by)) = (value, lane_poly.as_lanes())
-            && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) {
-                let moved = self.move_lanes(poly, &by, kind, width);
-                return Value::Int { poly: moved, ty: *ty };
-            }
+            && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block)
+        {
+            let moved = self.move_lanes(poly, &by, kind, width);
+            return Value::Int { poly: moved, ty: *ty };
+        }
         self.fresh(&value.ty(), scope, "a shuffled value")
     }
 
@@ -344,7 +344,9 @@ impl<'p> Eval<'p> {
         }
         let Some(pointer) = pointer else { return Value::Void };
         let place = self.target(&pointer);
-        if let Base::Object(_) = place.base { self.clobber(&[pointer]) } else {
+        if let Base::Object(_) = place.base {
+            self.clobber(&[pointer])
+        } else {
             self.touch(&place, expr.span, Operation::Atomic);
             self.forget_loads(place.base);
         }
@@ -484,9 +486,11 @@ impl<'p> Eval<'p> {
                 let by = self.as_int(lane);
                 let kind = name.trim_start_matches("shfl");
                 if let (Value::Int { poly, ty }, Some(by)) = (value, by.as_lanes())
-                    && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) && size <= 32 {
-                        return Value::Int { poly: self.move_lanes(poly, &by, kind, size as usize), ty: *ty };
-                    }
+                    && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block)
+                    && size <= 32
+                {
+                    return Value::Int { poly: self.move_lanes(poly, &by, kind, size as usize), ty: *ty };
+                }
                 let is_one = kind.is_empty() && size == 32 && self.terms.scope(&by) <= Scope::Warp;
                 let scope = if is_one { Scope::Warp } else { Scope::Lane };
                 let scope = self.value_scope(value).min(scope);
@@ -528,7 +532,9 @@ impl<'p> Eval<'p> {
         });
         for (_, e) in &asm.outputs {
             let Some(place) = self.place(e) else { continue };
-            let value = if let Some(poly) = &lane_id { Value::Int { poly: poly.clone(), ty: Scalar::UInt } } else {
+            let value = if let Some(poly) = &lane_id {
+                Value::Int { poly: poly.clone(), ty: Scalar::UInt }
+            } else {
                 let ty = place.ty.value_type().clone();
                 let scope = if text.contains("ld.") { Scope::Lane } else { scope };
                 self.fresh(&ty, scope, "an asm result")
@@ -648,7 +654,9 @@ impl<'p> Eval<'p> {
         let element = ty.pointee().cloned().unwrap_or(Ty::Unknown);
         let name = self.state.object(id).map(|o| o.name.clone()).unwrap_or_default();
         let key = RegionKey::Behind(target.base, Poly::constant(i64::from(span.start) << 20 | at as i64));
-        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+        let base = if let Some(i) = self.region_of.get(&key) {
+            Base::Memory(*i)
+        } else {
             let base = self.new_memory(allocation(name, element.clone()));
             self.remember_region(key, base);
             base
@@ -656,25 +664,6 @@ impl<'p> Eval<'p> {
         if let Some(object) = self.state.object_mut(id) {
             object.set(at, Value::Pointer(Place { base, offset: Poly::zero(), ty: element }));
         }
-    }
-
-    /// `k`-th power of two below, used where a size is only known to be one.
-    pub(super) fn listed(&mut self, values: Vec<i64>, scope: Scope, name: &str) -> Poly {
-        let (low, high) = (values.iter().copied().min().unwrap_or(0), values.iter().copied().max().unwrap_or(0));
-        Poly::atom(self.terms.leaf(AtomKind::Listed(values.into()), scope, low, high, name))
-    }
-
-    pub(super) fn is_zero(&mut self, poly: &Poly) -> Poly {
-        self.terms.compare(Op::Eq, poly, &Poly::zero())
-    }
-
-    pub(super) fn empty_record(ty: &std::sync::Arc<crate::model::types::RecordTy>, scope: Scope) -> Value<'p> {
-        Value::Record(Rc::new(RecordValue {
-            ty: ty.clone(),
-            slots: Vec::new(),
-            rest: Rest::Clobbered(scope),
-            origin: None,
-        }))
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::{Argument, DEPTH_LIMIT, Eval, Frame, LaunchSite, Side};
 use crate::model::project::DeclId;
 use crate::model::types::{Binding, RecordTy, Ty};
-use crate::model::{Expr, ExprKind, Function, Init, Name, Param, Path, Stmt, StmtKind, TemplateArg, TypeExpr, TypeKind};
+use crate::model::{
+    Expr, ExprKind, Function, Init, Name, Param, Path, Stmt, StmtKind, TemplateArg, TypeExpr, TypeKind,
+};
 use crate::source::{FileId, Span};
 use crate::symbolic::term::Poly;
 use crate::symbolic::value::{Base, Closure, Local, Place, RecordValue, Rest, State, Value};
@@ -54,9 +56,10 @@ impl<'p> Eval<'p> {
     fn call_name(&mut self, path: &'p Path, args: &'p [Expr], expr: &'p Expr) -> Outcome<'p> {
         if let Some(name) = path.as_simple() {
             if self.is_variable(name)
-                && let Some(value) = self.callable_variable(path, expr.span) {
-                    return self.call_value(value, args, expr);
-                }
+                && let Some(value) = self.callable_variable(path, expr.span)
+            {
+                return self.call_value(value, args, expr);
+            }
             let bound =
                 self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)).map(|(_, b)| b.clone());
             match bound {
@@ -84,9 +87,10 @@ impl<'p> Eval<'p> {
             .collect();
         let has_body = free.iter().any(|id| self.project.function(*id).body.is_some());
         if (!has_body || is_reserved(path.last()))
-            && let Some(outcome) = self.builtin_call(path, args, expr) {
-                return outcome;
-            }
+            && let Some(outcome) = self.builtin_call(path, args, expr)
+        {
+            return outcome;
+        }
         if !free.is_empty() {
             let ids = self.in_scope(free, path);
             let explicit: Vec<Binding> = match path.last_args() {
@@ -352,16 +356,18 @@ impl<'p> Eval<'p> {
                 if let Value::Function(id, _) = value {
                     let name = self.project.function(*id).name.clone();
                     if let TypeKind::Named(path) = &param.ty.kind
-                        && let Some(n) = path.as_simple() {
-                            found.push((n.clone(), Binding::Function(name)));
-                        }
+                        && let Some(n) = path.as_simple()
+                    {
+                        found.push((n.clone(), Binding::Function(name)));
+                    }
                 }
                 continue;
             }
             if !matches!(param.ty.kind, TypeKind::Reference(_))
-                && let Ty::Array(inner, _) = &have {
-                    have = Ty::Pointer(inner.clone());
-                }
+                && let Ty::Array(inner, _) = &have
+            {
+                have = Ty::Pointer(inner.clone());
+            }
             self.unify(&param.ty, &have, function, &mut found);
         }
         let mark = self.bindings_len();
@@ -401,9 +407,10 @@ impl<'p> Eval<'p> {
             (TypeKind::Array(inner, length), Ty::Array(t, n)) => {
                 if let (Some(e), Some(n)) = (length, n)
                     && let ExprKind::Name(path) = &e.kind
-                        && let Some(name) = path.as_simple() {
-                            found.push((name.clone(), Binding::Value(*n as i64)));
-                        }
+                    && let Some(name) = path.as_simple()
+                {
+                    found.push((name.clone(), Binding::Value(*n as i64)));
+                }
                 self.unify(inner, t, function, found);
             }
             (TypeKind::Array(inner, _), Ty::Pointer(t)) => self.unify(inner, t, function, found),
@@ -496,7 +503,9 @@ impl<'p> Eval<'p> {
                 break;
             }
             let ty = self.resolve(&param.ty);
-            let arg = if let Some(a) = args.next() { a } else {
+            let arg = if let Some(a) = args.next() {
+                a
+            } else {
                 let value = match &param.default {
                     Some(e) => self.eval_into(e, &ty),
                     None => self.fresh(&ty, Scope::Grid, &param.name),
@@ -509,12 +518,13 @@ impl<'p> Eval<'p> {
 
     fn bind_param(&mut self, param: &'p Param, ty: &Ty, arg: &Arg<'p>) {
         if let TypeKind::Reference(_) = &param.ty.kind
-            && let Some(place) = &arg.place {
-                let inner = ty.value_type().clone();
-                let place = if inner == Ty::Unknown { place.clone() } else { Place { ty: inner, ..place.clone() } };
-                self.declare(&param.name, Local::Place(place));
-                return;
-            }
+            && let Some(place) = &arg.place
+        {
+            let inner = ty.value_type().clone();
+            let place = if inner == Ty::Unknown { place.clone() } else { Place { ty: inner, ..place.clone() } };
+            self.declare(&param.name, Local::Place(place));
+            return;
+        }
         let value = self.arg_value(arg);
         if matches!(value, Value::Closure(_) | Value::Function(..) | Value::Group(_)) {
             self.declare(&param.name, Local::Value(value));
@@ -630,15 +640,16 @@ impl<'p> Eval<'p> {
         args: &'p [Expr],
         expr: &'p Expr,
     ) -> Outcome<'p> {
-        if !arrow
-            && let Some(group) = self.group_of(base) {
-                return Outcome::Value(self.group_method(group, name, args, expr));
-            }
+        if !arrow && let Some(group) = self.group_of(base) {
+            return Outcome::Value(self.group_method(group, name, args, expr));
+        }
         let owner = if arrow {
             let value = self.eval(base);
             self.target(&value)
         } else {
-            if let Some(place) = self.place(base) { place } else {
+            if let Some(place) = self.place(base) {
+                place
+            } else {
                 let value = self.eval(base);
                 if let Value::Unknown { .. } = value {
                     self.arguments(args);
@@ -860,9 +871,10 @@ impl<'p> Eval<'p> {
         let place = self.new_object(record.name.clone(), ty.value_type().clone(), Rest::Zero);
         let evaluated = self.arguments(args);
         if let ([one], Some(have)) = (evaluated.as_slice(), evaluated.first().map(|a| self.arg_type(a)))
-            && have.as_record().is_some_and(|r| r.name == record.name) {
-                return self.arg_value(one);
-            }
+            && have.as_record().is_some_and(|r| r.name == record.name)
+        {
+            return self.arg_value(one);
+        }
         let span = args.first().map_or(Span::new(self.file(), 0, 0), |e| e.span);
         if record.declared.is_none() || !self.run_constructor_with(&place, &record, &evaluated, span) {
             self.aggregate(&place, &record, args, &evaluated, span);
@@ -1104,7 +1116,9 @@ fn straight_length(body: &[Stmt]) -> Option<usize> {
                 let other = otherwise.as_deref().map_or(Some(0), |s| straight_length(std::slice::from_ref(s)))?;
                 straight_length(std::slice::from_ref(then))? + other
             }
-            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::RangeFor { .. } => return None,
+            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::RangeFor { .. } => {
+                return None;
+            }
             _ => 0,
         };
         Some(sum + 1 + inner)
@@ -1131,9 +1145,11 @@ fn unify_argument(arg: &TemplateArg, binding: Binding, function: &Function, foun
         TemplateArg::Type(_) => return,
     };
     if let Some(name) = path.as_simple()
-        && function.template.iter().any(|t| t.name == *name) && !found.iter().any(|(n, _)| n == name) {
-            found.push((name.clone(), binding));
-        }
+        && function.template.iter().any(|t| t.name == *name)
+        && !found.iter().any(|(n, _)| n == name)
+    {
+        found.push((name.clone(), binding));
+    }
 }
 
 fn is_template_name(ty: &TypeExpr, function: &Function) -> bool {

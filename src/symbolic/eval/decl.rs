@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Eval, RegionKey, Side};
+use super::{Eval, RegionKey};
 use crate::model::types::{LayoutBuilder, RecordTy, Ty};
 use crate::model::{Expr, ExprKind, Init, Record, Scalar, TypeExpr, TypeKind, VarDecl};
 use crate::symbolic::term::Poly;
@@ -43,9 +43,10 @@ impl<'p> Eval<'p> {
 
     fn taint_name(&mut self, name: &crate::model::Name, value: &Expr) {
         if self.is_launch_known(value)
-            && let Some(frame) = self.frames.last_mut() {
-                frame.launch_known.push(name.clone());
-            }
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.launch_known.push(name.clone());
+        }
     }
 
     fn declare_reference(&mut self, decl: &'p VarDecl, inner: &'p TypeExpr, ty: &Ty) {
@@ -55,7 +56,9 @@ impl<'p> Eval<'p> {
             None => None,
         };
         let Some(init) = init else { return };
-        let place = if let Some(place) = self.place(init) { place } else {
+        let place = if let Some(place) = self.place(init) {
+            place
+        } else {
             let value = self.eval(init);
             match value {
                 c @ Value::Closure(_) => {
@@ -74,7 +77,7 @@ impl<'p> Eval<'p> {
     fn initial_value(&mut self, decl: &'p VarDecl, ty: &Ty) -> Option<Value<'p>> {
         match decl.init.as_ref()? {
             Init::Value(e) => match (&e.kind, ty) {
-                (ExprKind::InitList(list), _) => self.list_value(ty, list, e),
+                (ExprKind::InitList(list), _) => Some(self.list_value(ty, list)),
                 _ => Some(self.eval_into(e, ty)),
             },
             Init::Brace(list) => {
@@ -82,7 +85,7 @@ impl<'p> Eval<'p> {
                 match (ty, first) {
                     (Ty::Scalar(_) | Ty::Pointer(_), Some(e)) => Some(self.eval_into(e, ty)),
                     (Ty::Unknown, Some(e)) if list.len() == 1 => Some(self.eval(e)),
-                    _ => self.braced(ty, list),
+                    _ => Some(self.braced(ty, list)),
                 }
             }
             Init::Paren(list) => match (ty, list.as_slice()) {
@@ -92,26 +95,26 @@ impl<'p> Eval<'p> {
         }
     }
 
-    fn braced(&mut self, ty: &Ty, list: &'p [Expr]) -> Option<Value<'p>> {
+    fn braced(&mut self, ty: &Ty, list: &'p [Expr]) -> Value<'p> {
         match ty {
             Ty::Array(..) => self.array_value(ty, list),
-            _ => Some(self.construct_args(ty, list)),
+            _ => self.construct_args(ty, list),
         }
     }
 
-    fn list_value(&mut self, ty: &Ty, list: &'p [Expr], _expr: &'p Expr) -> Option<Value<'p>> {
+    fn list_value(&mut self, ty: &Ty, list: &'p [Expr]) -> Value<'p> {
         match ty {
             Ty::Array(..) => self.array_value(ty, list),
             Ty::Scalar(_) | Ty::Pointer(_) => match list.first() {
-                Some(e) => Some(self.eval_into(e, ty)),
-                None => Some(self.zero(ty)),
+                Some(e) => self.eval_into(e, ty),
+                None => self.zero(ty),
             },
-            _ => Some(self.construct_args(ty, list)),
+            _ => self.construct_args(ty, list),
         }
     }
 
     /// An array's initialiser as a record of its elements.
-    fn array_value(&mut self, ty: &Ty, list: &'p [Expr]) -> Option<Value<'p>> {
+    fn array_value(&mut self, ty: &Ty, list: &'p [Expr]) -> Value<'p> {
         let size = ty.size().unwrap_or(0);
         let record = RecordTy {
             name: "array".into(),
@@ -126,7 +129,7 @@ impl<'p> Eval<'p> {
         };
         let mut slots = Vec::new();
         self.fill_array(ty, list, 0, &mut slots);
-        Some(Value::Record(Rc::new(RecordValue { ty: Arc::new(record), slots, rest: Rest::Zero, origin: None })))
+        Value::Record(Rc::new(RecordValue { ty: Arc::new(record), slots, rest: Rest::Zero, origin: None }))
     }
 
     fn fill_array(&mut self, ty: &Ty, list: &'p [Expr], at: u64, slots: &mut Vec<(u64, Value<'p>)>) {
@@ -266,10 +269,6 @@ impl<'p> Eval<'p> {
             declared: None,
             bindings: Vec::new(),
         }))
-    }
-
-    pub(super) fn is_device(&self) -> bool {
-        self.side == Side::Device
     }
 }
 

@@ -144,7 +144,9 @@ impl<'p> Eval<'p> {
         is_restrict: bool,
     ) -> Place {
         let key = RegionKey::Allocation(allocation);
-        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+        let base = if let Some(i) = self.region_of.get(&key) {
+            Base::Memory(*i)
+        } else {
             let base = self.new_memory(Memory {
                 space: Space::Global,
                 name: name.clone(),
@@ -173,10 +175,11 @@ impl<'p> Eval<'p> {
         if let Some(Argument::Pointer { allocation, offset, align, .. }) = arg {
             let place = self.allocation_place(*allocation, *offset, &param.name, *align, inner, param.ty.is_restrict);
             if let Base::Memory(i) = place.base
-                && let Some(m) = self.memories.get_mut(i as usize) {
-                    m.span.get_or_insert(param.span);
-                    m.is_const |= is_const;
-                }
+                && let Some(m) = self.memories.get_mut(i as usize)
+            {
+                m.span.get_or_insert(param.span);
+                m.is_const |= is_const;
+            }
             return Value::Pointer(place);
         }
         let base = self.new_memory(Memory {

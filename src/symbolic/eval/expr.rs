@@ -15,12 +15,12 @@ const EVAL_DEPTH: u32 = 1200;
 
 impl<'p> Eval<'p> {
     pub(super) fn eval(&mut self, expr: &'p Expr) -> Value<'p> {
-        if self.eval_depth > EVAL_DEPTH {
+        if self.nesting > EVAL_DEPTH {
             return Value::unknown(Ty::Unknown, Scope::Lane);
         }
-        self.eval_depth += 1;
+        self.nesting += 1;
         let value = self.eval_kind(expr);
-        self.eval_depth -= 1;
+        self.nesting -= 1;
         value
     }
 
@@ -148,11 +148,11 @@ impl<'p> Eval<'p> {
 
     /// A type that may turn out to be a variable (`sizeof(x)`).
     fn resolve_or_value(&mut self, ty: &'p TypeExpr) -> Ty {
-        if let crate::model::TypeKind::Named(path) = &ty.kind {
-            if (path.as_simple().is_some_and(|n| self.is_variable(n)) || self.resolve_path(path).is_none())
-                && let Some(super::names::Named::Place(place)) = self.lookup(path, ty.span) {
-                    return place.ty;
-                }
+        if let crate::model::TypeKind::Named(path) = &ty.kind
+            && (path.as_simple().is_some_and(|n| self.is_variable(n)) || self.resolve_path(path).is_none())
+            && let Some(super::names::Named::Place(place)) = self.lookup(path, ty.span)
+        {
+            return place.ty;
         }
         self.resolve(ty)
     }
@@ -192,7 +192,9 @@ impl<'p> Eval<'p> {
                     }
                     self.target(&value)
                 } else {
-                    if let Some(place) = self.place(base) { place } else {
+                    if let Some(place) = self.place(base) {
+                        place
+                    } else {
                         let value = self.eval(base);
                         self.materialise(value)
                     }
@@ -265,7 +267,8 @@ impl<'p> Eval<'p> {
         match &expr.kind {
             ExprKind::Binary { op: BinaryOp::Mul, left, right } => {
                 let is_number = |e: &Expr| matches!(e.kind, ExprKind::Int { .. });
-                let is_open = |e: &Expr| matches!(e.kind, ExprKind::Name(_) | ExprKind::Member { .. }) && self.is_launch_known(e);
+                let is_open =
+                    |e: &Expr| matches!(e.kind, ExprKind::Name(_) | ExprKind::Member { .. }) && self.is_launch_known(e);
                 !is_number(left) && !is_number(right) && (is_open(left) || is_open(right))
                     || self.is_scaled_by_launch(left)
                     || self.is_scaled_by_launch(right)
@@ -456,11 +459,12 @@ impl<'p> Eval<'p> {
     /// The right side of an assignment: a result that goes to a float at once is narrowed.
     fn eval_for(&mut self, value: &'p Expr, target: &'p Expr) -> Value<'p> {
         if let ExprKind::Binary { op, left, right } = &value.kind
-            && self.side == Side::Device {
-                let to_float = self.quiet_type(target).as_scalar() == Some(Scalar::Float);
-                let use_ = if to_float { LiteralUse::NarrowedArithmetic } else { LiteralUse::DoubleArithmetic };
-                return self.binary_expr(*op, left, right, value, use_);
-            }
+            && self.side == Side::Device
+        {
+            let to_float = self.quiet_type(target).as_scalar() == Some(Scalar::Float);
+            let use_ = if to_float { LiteralUse::NarrowedArithmetic } else { LiteralUse::DoubleArithmetic };
+            return self.binary_expr(*op, left, right, value, use_);
+        }
         self.eval(value)
     }
 
@@ -483,10 +487,11 @@ impl<'p> Eval<'p> {
     fn eval_compound(&mut self, op: BinaryOp, value: &'p Expr, ty: &Ty, expr: &'p Expr) -> Value<'p> {
         let operand = self.eval(value);
         if ty.as_scalar() == Some(Scalar::Float)
-            && let Some((span, v)) = double_literal(value) {
-                let _ = op;
-                self.note_literal(span, v, LiteralUse::NarrowedArithmetic, !is_exact(v), expr.span);
-            }
+            && let Some((span, v)) = double_literal(value)
+        {
+            let _ = op;
+            self.note_literal(span, v, LiteralUse::NarrowedArithmetic, !is_exact(v), expr.span);
+        }
         operand
     }
 
@@ -831,10 +836,11 @@ impl<'p> Eval<'p> {
     pub(super) fn taint(&mut self, target: &'p Expr, value: &'p Expr) {
         if let ExprKind::Name(path) = &target.kind
             && let Some(name) = path.as_simple()
-                && self.is_launch_known(value)
-                    && let Some(frame) = self.frames.last_mut() {
-                        frame.launch_known.push(name.clone());
-                    }
+            && self.is_launch_known(value)
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.launch_known.push(name.clone());
+        }
     }
 
     pub(super) fn note_literal(&mut self, span: Span, value: f64, use_: LiteralUse, costs_fp64: bool, context: Span) {

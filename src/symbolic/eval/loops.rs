@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use super::{Eval, LoopFrame, Side};
 use crate::model::types::Ty;
-use crate::model::{Expr, ExprKind, Scalar, Stmt, Unroll};
-use crate::source::Span;
+use crate::model::{Expr, ExprKind, Stmt};
 use crate::symbolic::lanes::Mask;
 use crate::symbolic::term::{AtomId, AtomKind, HIGH, LOW, Op, Poly};
 use crate::symbolic::value::{Base, Guard, GuardKind, Place, State, Value};
@@ -22,9 +21,6 @@ pub(super) struct Loop<'p> {
     pub step: Option<&'p Expr>,
     pub body: &'p Stmt,
     pub is_post_tested: bool,
-    /// The condition, or what stands for it.
-    pub span: Span,
-    pub unroll: Option<&'p Unroll>,
 }
 
 /// A part of an object that a trip changes.
@@ -164,12 +160,16 @@ impl<'p> Eval<'p> {
             found |= match &e.kind {
                 ExprKind::Launch { .. } => true,
                 ExprKind::Call { callee, .. } => match &callee.kind {
-                    ExprKind::Name(path) => {
-                        self.project.functions_named(path.last(), self.file()).iter().any(|id| self.project.is_launching(*id))
-                    }
-                    ExprKind::Member { member, .. } => {
-                        self.project.functions_named(&member.name, self.file()).iter().any(|id| self.project.is_launching(*id))
-                    }
+                    ExprKind::Name(path) => self
+                        .project
+                        .functions_named(path.last(), self.file())
+                        .iter()
+                        .any(|id| self.project.is_launching(*id)),
+                    ExprKind::Member { member, .. } => self
+                        .project
+                        .functions_named(&member.name, self.file())
+                        .iter()
+                        .any(|id| self.project.is_launching(*id)),
                     _ => false,
                 },
                 _ => false,
@@ -237,9 +237,10 @@ impl<'p> Eval<'p> {
         }
         let _ = mark;
         if self.state.exit.is_none()
-            && let Some(step) = l.step {
-                self.eval(step);
-            }
+            && let Some(step) = l.step
+        {
+            self.eval(step);
+        }
         breaks
     }
 
@@ -384,9 +385,10 @@ impl<'p> Eval<'p> {
         }
         let breaks = self.run_trip(l, mark);
         if self.state.exit.is_some()
-            && let Some(state) = breaks.into_iter().next() {
-                self.state = state;
-            }
+            && let Some(state) = breaks.into_iter().next()
+        {
+            self.state = state;
+        }
         self.state.exit = None;
     }
 
@@ -490,10 +492,11 @@ impl<'p> Eval<'p> {
 
     fn geometric(&self, poly: &Poly, probe: AtomId) -> Option<Progress> {
         if let [(mono, lanes)] = poly.terms.as_slice()
-            && mono.as_slice() == [probe] {
-                let factor = lanes.as_constant().filter(|f| *f > 1)?;
-                return Some(Progress::Geometric { grows: true, factor });
-            }
+            && mono.as_slice() == [probe]
+        {
+            let factor = lanes.as_constant().filter(|f| *f > 1)?;
+            return Some(Progress::Geometric { grows: true, factor });
+        }
         let atom = poly.as_atom()?;
         match &self.terms.get(atom).kind {
             AtomKind::Derived(Op::Div, a, b, _) if a.as_atom() == Some(probe) => {
@@ -610,9 +613,5 @@ impl<'p> Eval<'p> {
             return None;
         }
         Some((-low + extra + step - 1).div_euclid(step))
-    }
-
-    pub(super) fn scalar_int() -> Ty {
-        Ty::Scalar(Scalar::Int)
     }
 }

@@ -379,9 +379,11 @@ impl<'p> Eval<'p> {
                     self.write_scalar(id, offset, value);
                 }
                 if let Some(object) = self.state.object_mut(id)
-                    && object.ty == Ty::Unknown && offset == 0 {
-                        object.ty = real;
-                    }
+                    && object.ty == Ty::Unknown
+                    && offset == 0
+                {
+                    object.ty = real;
+                }
             }
             (_, value) => {
                 let value = self.convert(value, &ty);
@@ -533,7 +535,9 @@ impl<'p> Eval<'p> {
     /// A pointer that is one of two, depending on something.
     pub(super) fn either_pointer(&mut self, a: &Place, b: &Place, scope: Scope) -> Place {
         let key = RegionKey::Either(a.base, b.base);
-        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+        let base = if let Some(i) = self.region_of.get(&key) {
+            Base::Memory(*i)
+        } else {
             let (Some(x), Some(y)) = (self.memory(a.base).cloned(), self.memory(b.base).cloned()) else {
                 return Place { base: Base::Nowhere, offset: Poly::zero(), ty: a.ty.clone() };
             };

@@ -156,6 +156,9 @@ pub struct PaddingTrial {
     pub elements: u64,
 }
 
+/// A class's layout, `None` while it is being laid out.
+type OpenRecord = Option<std::sync::Arc<RecordTy>>;
+
 pub struct Eval<'p> {
     pub project: &'p Project,
     pub side: Side,
@@ -187,9 +190,9 @@ pub struct Eval<'p> {
     pub(super) open_globals: Vec<DeclId>,
     pub(super) record_depth: u32,
     constant_depth: u32,
-    pub(super) eval_depth: u32,
+    pub(super) nesting: u32,
     /// Layouts by declaration and instance; `None` while one is being laid out.
-    pub(super) record_types: FxHashMap<(DeclId, Name), Option<std::sync::Arc<RecordTy>>>,
+    pub(super) record_types: FxHashMap<(DeclId, Name), OpenRecord>,
     pub(super) launch_config: LaunchConfig,
     /// Subscripts whose stride the compiler does not know.
     pub(super) launch_spans: FxHashSet<Span>,
@@ -197,7 +200,7 @@ pub struct Eval<'p> {
     pub(super) pending_subscript: Option<Value<'p>>,
     /// The object whose call operator is about to run.
     pub(super) pending_this: Option<Place>,
-    pub(super) conditions_cache: Option<(usize, Rc<Vec<(Poly, bool)>>)>,
+    pub(super) conditions_cache: Option<Rc<Vec<(Poly, bool)>>>,
 }
 
 /// A hashable tag for the type of a load.
@@ -262,7 +265,7 @@ impl<'p> Eval<'p> {
             open_globals: Vec::new(),
             record_depth: 0,
             constant_depth: 0,
-            eval_depth: 0,
+            nesting: 0,
             record_types: FxHashMap::default(),
             launch_config: launch,
             launch_spans: FxHashSet::default(),
@@ -348,7 +351,9 @@ impl<'p> Eval<'p> {
         for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
             let limit = if axis == 0 { i64::from(i32::MAX) } else { 65_535 };
             let count = grid[axis].filter(|g| *g > 0);
-            blocks.push(if let Some(1) = count { Poly::zero() } else {
+            blocks.push(if let Some(1) = count {
+                Poly::zero()
+            } else {
                 let high = count.unwrap_or(limit) - 1;
                 Poly::atom(self.terms.leaf(AtomKind::Index, Scope::Block, 0, high, &format!("blockIdx.{letter}")))
             });
@@ -394,10 +399,10 @@ impl<'p> Eval<'p> {
         let list: Vec<(Poly, bool)> =
             self.state.guards.iter().filter(|g| g.is_open).filter_map(|g| g.condition.clone()).collect();
         match &self.conditions_cache {
-            Some((_, cached)) if **cached == list => cached.clone(),
+            Some(cached) if **cached == list => cached.clone(),
             _ => {
                 let list = Rc::new(list);
-                self.conditions_cache = Some((list.len(), list.clone()));
+                self.conditions_cache = Some(list.clone());
                 list
             }
         }

@@ -32,7 +32,7 @@ impl<'p> Eval<'p> {
         let file = self.file();
         let globals = self.project.globals_named(path.last(), file);
         if let Some(id) = self.nearest_in_scope(globals, |p, id| &p.global(id).scope, path) {
-            return self.global(id);
+            return Some(self.global(id));
         }
         let enumerators = self.project.enumerators_named(path.last(), file);
         if let Some((id, position)) = enumerators.first().copied() {
@@ -89,10 +89,11 @@ impl<'p> Eval<'p> {
             }
         }
         if let Some(this) = frame.this.clone()
-            && let Some((offset, ty)) = this.ty.as_record().and_then(|r| r.field(name)) {
-                let offset = self.terms.add_constant(&this.offset, offset as i64);
-                return Some(Named::Place(Place { base: this.base, offset, ty }));
-            }
+            && let Some((offset, ty)) = this.ty.as_record().and_then(|r| r.field(name))
+        {
+            let offset = self.terms.add_constant(&this.offset, offset as i64);
+            return Some(Named::Place(Place { base: this.base, offset, ty }));
+        }
         if let Some(found) = self.class_static(name) {
             return Some(found);
         }
@@ -132,7 +133,9 @@ impl<'p> Eval<'p> {
             .frame()
             .and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name))
             .and_then(|(_, b)| if let Binding::Type(t) = b { Some(t.clone()) } else { None });
-        let ty = if let Some(t) = ty { t } else {
+        let ty = if let Some(t) = ty {
+            t
+        } else {
             let mut id = None;
             for candidate in self.project.records_named(&owner.name, file) {
                 let record = self.project.record(candidate);
@@ -174,17 +177,19 @@ impl<'p> Eval<'p> {
         Some(Named::Place(Place { base: Base::Object(id), offset: Poly::zero(), ty }))
     }
 
-    fn global(&mut self, id: DeclId) -> Option<Named<'p>> {
+    fn global(&mut self, id: DeclId) -> Named<'p> {
         let global = self.project.global(id);
         if !global.decl.quals.is_constant && !global.decl.quals.is_shared {
             let ty = self.resolve_in(id, &global.scope, |eval| eval.resolve(&global.decl.ty));
             let is_fixed = global.decl.ty.is_const || global.decl.quals.is_constexpr || self.side == Side::Host;
-            if is_fixed && !matches!(ty, Ty::Array(..))
-                && let Some(value) = self.global_constant(id, global, &ty) {
-                    return Some(Named::Value(value));
-                }
+            if is_fixed
+                && !matches!(ty, Ty::Array(..))
+                && let Some(value) = self.global_constant(id, global, &ty)
+            {
+                return Named::Value(value);
+            }
         }
-        Some(Named::Place(self.global_place(id)))
+        Named::Place(self.global_place(id))
     }
 
     fn global_constant(&mut self, id: DeclId, global: &'p Global, ty: &Ty) -> Option<Value<'p>> {
@@ -241,7 +246,9 @@ impl<'p> Eval<'p> {
             return self.shared_variable(&global.decl, ty);
         }
         let key = RegionKey::Global(id);
-        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+        let base = if let Some(i) = self.region_of.get(&key) {
+            Base::Memory(*i)
+        } else {
             let memory = Memory {
                 space,
                 name: global.decl.name.clone(),

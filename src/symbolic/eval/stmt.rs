@@ -1,8 +1,8 @@
 //! Statements.
 
 use super::loops::Loop;
-use super::{Eval, LoopFrame, COST_LIMIT, Side, WORK_LIMIT};
-use crate::model::{Expr, ExprKind, Stmt, StmtKind, SwitchCase};
+use super::{COST_LIMIT, Eval, LoopFrame, Side, WORK_LIMIT};
+use crate::model::{Expr, Stmt, StmtKind, SwitchCase};
 use crate::source::Span;
 use crate::symbolic::term::{Op, Poly};
 use crate::symbolic::value::{GuardKind, Local, Rest, State, Value};
@@ -53,39 +53,17 @@ impl<'p> Eval<'p> {
                 self.exec_if(*is_constexpr, init.as_deref(), condition, then, otherwise.as_deref());
             }
             StmtKind::While { condition, body } => {
-                self.run_loop(Loop {
-                    condition: Some(condition),
-                    step: None,
-                    body,
-                    is_post_tested: false,
-                    span: condition.span,
-                    unroll: None,
-                });
+                self.run_loop(Loop { condition: Some(condition), step: None, body, is_post_tested: false });
             }
             StmtKind::DoWhile { body, condition } => {
-                self.run_loop(Loop {
-                    condition: Some(condition),
-                    step: None,
-                    body,
-                    is_post_tested: true,
-                    span: condition.span,
-                    unroll: None,
-                });
+                self.run_loop(Loop { condition: Some(condition), step: None, body, is_post_tested: true });
             }
-            StmtKind::For { init, condition, step, body, unroll } => {
+            StmtKind::For { init, condition, step, body, .. } => {
                 let mark = self.frame().map_or(0, |f| f.locals.len());
                 if let Some(init) = init {
                     self.exec(init);
                 }
-                let span = condition.as_ref().map_or(stmt.span, |c| c.span);
-                self.run_loop(Loop {
-                    condition: condition.as_ref(),
-                    step: step.as_ref(),
-                    body,
-                    is_post_tested: false,
-                    span,
-                    unroll: unroll.as_ref(),
-                });
+                self.run_loop(Loop { condition: condition.as_ref(), step: step.as_ref(), body, is_post_tested: false });
                 if let Some(frame) = self.frames.last_mut() {
                     frame.locals.truncate(mark);
                 }
@@ -169,14 +147,7 @@ impl<'p> Eval<'p> {
         let scope = self.value_scope(&value).max(Scope::Block);
         let place = self.new_object(variable.name.clone(), ty.clone(), Rest::Clobbered(scope));
         self.declare(&variable.name, Local::Place(place));
-        self.run_loop(Loop {
-            condition: None,
-            step: None,
-            body,
-            is_post_tested: false,
-            span: range.span,
-            unroll: None,
-        });
+        self.run_loop(Loop { condition: None, step: None, body, is_post_tested: false });
         if let Some(frame) = self.frames.last_mut() {
             frame.locals.truncate(mark);
         }
@@ -239,10 +210,14 @@ impl<'p> Eval<'p> {
     fn exec_return(&mut self, value: Option<&'p Expr>) {
         let ty = self.frame().map_or(crate::model::types::Ty::Unknown, |f| f.returns_ty.clone());
         let value = match value {
-            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => if let Some(place) = self.place(e) { Value::Pointer(place) } else {
-                let value = self.eval(e);
-                Value::Pointer(self.materialise(value))
-            },
+            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => {
+                if let Some(place) = self.place(e) {
+                    Value::Pointer(place)
+                } else {
+                    let value = self.eval(e);
+                    Value::Pointer(self.materialise(value))
+                }
+            }
             Some(e) => {
                 let value = self.eval_into(e, &ty);
                 if ty == crate::model::types::Ty::Unknown { value } else { self.convert(value, &ty) }
@@ -306,13 +281,6 @@ impl<'p> Eval<'p> {
             if guard.kind == GuardKind::Returned {
                 self.push_guard(guard);
             }
-        }
-    }
-
-    pub(super) fn is_simple_name(expr: &Expr) -> Option<&crate::model::Name> {
-        match &expr.kind {
-            ExprKind::Name(path) => path.as_simple(),
-            _ => None,
         }
     }
 }

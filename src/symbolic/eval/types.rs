@@ -51,9 +51,10 @@ impl<'p> Eval<'p> {
         let name = path.last();
         if path.segments.len() == 1 {
             if path.last_args().is_none()
-                && let Some(ty) = self.local_type(name) {
-                    return Some(ty);
-                }
+                && let Some(ty) = self.local_type(name)
+            {
+                return Some(ty);
+            }
         } else if let Some(ty) = self.member_type(path) {
             return Some(ty);
         }
@@ -92,7 +93,9 @@ impl<'p> Eval<'p> {
         let owner = path.segments.get(path.segments.len().checked_sub(2)?)?;
         let file = self.file();
         let class = if path.segments.len() == 2 && owner.args.is_none() { self.local_type(&owner.name) } else { None };
-        let class = if let Some(ty) = class { ty } else {
+        let class = if let Some(ty) = class {
+            ty
+        } else {
             let id = self.pick_record_named(&owner.name, owner.args.as_deref(), file)?;
             self.record_type(id, owner.args.as_deref())
         };
@@ -406,9 +409,10 @@ impl<'p> Eval<'p> {
             TemplateArg::Type(t) => {
                 if let TypeKind::Named(path) = &t.kind {
                     if let Some(name) = path.as_simple()
-                        && let Some(b) = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)) {
-                            return b.1.clone();
-                        }
+                        && let Some(b) = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name))
+                    {
+                        return b.1.clone();
+                    }
                     if let Some(v) = self.type_as_value(t) {
                         return Binding::Value(v);
                     }
