@@ -345,7 +345,7 @@ impl<'p> Eval<'p> {
         let Some(pointer) = pointer else { return Value::Void };
         let place = self.target(&pointer);
         if let Base::Object(_) = place.base {
-            self.clobber(&[pointer])
+            self.clobber(&[pointer]);
         } else {
             self.touch(&place, expr.span, Operation::Atomic);
             self.forget_loads(place.base);
