@@ -18,6 +18,8 @@ struct Counts {
     functions: usize,
     kernels: usize,
     kernels_with_gap: usize,
+    /// Kernels that a scan for brackets finds: what lowering should find.
+    kernels_in_text: usize,
     launches: usize,
     gaps: BTreeMap<String, usize>,
     unknown: BTreeMap<String, usize>,
@@ -67,6 +69,12 @@ fn count(file: &SourceFile, expanded: &Expanded, list_gaps: bool, counts: &mut C
     counts.files += 1;
     counts.bytes += expanded.text.len();
     counts.functions += unit.functions.len();
+    let in_text = kernels_in_text(&expanded.text);
+    let found = unit.functions.iter().filter(|f| f.quals.is_global && f.body.is_some()).count();
+    counts.kernels_in_text += in_text;
+    if list_gaps && in_text != found {
+        println!("{}: {found} kernels of {in_text}", display_path(&file.path));
+    }
     let kernels = unit.functions.iter().filter(|f| f.quals.is_global && f.body.is_some());
     for kernel in kernels {
         counts.kernels += 1;
@@ -92,12 +100,48 @@ fn count(file: &SourceFile, expanded: &Expanded, list_gaps: bool, counts: &mut C
     }
 }
 
+fn kernels_in_text(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut count = 0;
+    let mut pending = false;
+    let mut parens = 0_i32;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes.get(at + 1) == Some(&b'/') => at += text[at..].find('\n').unwrap_or(text.len() - at),
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at += text[at + 2..].find("*/").map_or(text.len() - at, |i| i + 3)
+            }
+            b'"' => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' && bytes[at] != b'\n' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'_' if bytes[at..].starts_with(b"__global__") => {
+                pending = true;
+                parens = 0;
+            }
+            b'(' => parens += 1,
+            b')' => parens -= 1,
+            b';' if parens <= 0 => pending = false,
+            b'{' if parens <= 0 && pending => {
+                count += 1;
+                pending = false;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    count
+}
+
 fn report(counts: &Counts) {
     let speed = |time: Duration| counts.bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
     println!("files {} ({:.1} MB)", counts.files, counts.bytes as f64 / 1e6);
     println!(
-        "functions {}, kernels with body {} ({} with a gap), launches {}",
-        counts.functions, counts.kernels, counts.kernels_with_gap, counts.launches
+        "functions {}, kernels with body {} of {} in the text ({} with a gap), launches {}",
+        counts.functions, counts.kernels, counts.kernels_in_text, counts.kernels_with_gap, counts.launches
     );
     println!(
         "parse {:.2?} ({:.1} MB/s), lower {:.2?} ({:.1} MB/s)",

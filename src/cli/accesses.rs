@@ -7,6 +7,8 @@ use super::progress::Bar;
 use super::terminal::{self, When};
 use super::{Outcome, check};
 use crate::error::Error;
+use crate::source::Span;
+use crate::warp::facts::KernelFacts;
 use crate::output::{self, AccessFormat};
 
 #[derive(Debug, Args)]
@@ -16,6 +18,18 @@ pub(super) struct Arguments {
     /// How accesses are written.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Which instances of a kernel template are listed.
+    #[arg(long, value_enum, default_value_t)]
+    instances: Instances,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Instances {
+    /// The one that the host code launches first, as a profiler that looks at one launch of each kernel shows it.
+    #[default]
+    First,
+    /// Every instance that is launched.
+    All,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -32,7 +46,10 @@ pub(super) fn run(arguments: &Arguments, color: When) -> Result<Outcome, Vec<Err
     let bar = Bar::new();
     let ran = arguments.shared.run(&RuleChoice::default(), &bar);
     bar.finish();
-    let ran = ran?;
+    let mut ran = ran?;
+    if arguments.instances == Instances::First {
+        keep_first_instances(&mut ran.report.kernels);
+    }
     let format = match arguments.format {
         Format::Text => AccessFormat::Text,
         Format::Json => AccessFormat::Json,
@@ -45,4 +62,16 @@ pub(super) fn run(arguments: &Arguments, color: When) -> Result<Outcome, Vec<Err
         Outcome::Findings => Outcome::Clean,
         outcome => outcome,
     })
+}
+
+/// Kernels stand together, their instances in the order of the launches.
+fn keep_first_instances(kernels: &mut Vec<KernelFacts>) {
+    let mut first: Option<(Span, Option<String>)> = None;
+    kernels.retain(|facts| match &first {
+        Some((span, instance)) if *span == facts.kernel_span => *instance == facts.instance,
+        _ => {
+            first = Some((facts.kernel_span, facts.instance.clone()));
+            true
+        }
+    });
 }

@@ -58,12 +58,9 @@ impl Path {
 
     /// The name after the last `::`.
     pub fn last(&self) -> &Name {
-        match self.segments.last() {
-            Some(segment) => &segment.name,
-            None => {
-                static EMPTY: Name = SmolStr::new_static("");
-                &EMPTY
-            }
+        if let Some(segment) = self.segments.last() { &segment.name } else {
+            static EMPTY: Name = SmolStr::new_static("");
+            &EMPTY
         }
     }
 

@@ -1,8 +1,8 @@
 //! Links the files of one run: who includes whom, and which declaration a name means when it is used in some file.
 //!
 //! A name is looked for in the file itself, then in its include closure (both ways: a header may use what its includer
-//! declared before), then in the same directory, then in the whole project if it is unique there. Strangers that
-//! happen to share a name never bind.
+//! declared before), then in the same directory. Only a kernel, whose launch may stand anywhere, is looked for in the
+//! whole project as well, and bound if its name is unique there. Strangers that happen to share a name never bind.
 
 use std::path::{Path, PathBuf};
 
@@ -116,8 +116,22 @@ impl Project {
         })
     }
 
+    /// The functions a name may mean in a file: those with a body go before mere declarations, wherever they stand.
     pub fn functions_named(&self, name: &str, from: FileId) -> Vec<DeclId> {
-        self.nearest(self.functions.get(name), from, |id| *id)
+        let Some(all) = self.functions.get(name) else { return Vec::new() };
+        let defined: Vec<DeclId> = all.iter().copied().filter(|id| self.function(*id).body.is_some()).collect();
+        let near = self.nearest(Some(&defined), from, |id| *id);
+        if near.is_empty() { self.nearest(Some(all), from, |id| *id) } else { near }
+    }
+
+    /// The kernels a launch in `from` may mean: those with a body that stand nearest, in the end the only one there is.
+    pub fn kernels_named(&self, name: &str, from: FileId) -> Vec<DeclId> {
+        let Some(all) = self.functions.get(name) else { return Vec::new() };
+        let defined: Vec<DeclId> =
+            all.iter().copied().filter(|id| self.function(*id).quals.is_global && self.function(*id).body.is_some()).collect();
+        let near = self.nearest(Some(&defined), from, |id| *id);
+        let is_one_file = defined.iter().all(|id| id.file == defined[0].file);
+        if near.is_empty() && is_one_file { defined } else { near }
     }
 
     pub fn records_named(&self, name: &str, from: FileId) -> Vec<DeclId> {
@@ -140,24 +154,20 @@ impl Project {
         self.nearest(self.enumerators.get(name), from, |(id, _)| *id)
     }
 
-    /// The candidates that stand nearest to a file: same file, include closure, directory, then the project if all of
-    /// them stand in one file there.
+    /// The candidates that stand nearest to a file: same file, include closure, directory.
     fn nearest<T: Copy>(&self, all: Option<&Vec<T>>, from: FileId, file: impl Fn(&T) -> DeclId) -> Vec<T> {
         let Some(all) = all else { return Vec::new() };
         let mut best = u8::MAX;
         let mut out = Vec::new();
         for item in all {
             let rank = self.distance(from, file(item).file);
-            if rank < best {
+            if rank < best && rank < 3 {
                 best = rank;
                 out.clear();
             }
             if rank == best {
                 out.push(*item);
             }
-        }
-        if best >= 3 && out.iter().any(|i| file(i).file != file(&out[0]).file) {
-            return Vec::new();
         }
         out
     }

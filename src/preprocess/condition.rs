@@ -30,6 +30,28 @@ pub(crate) enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NeedsExpansion;
 
+impl Condition<'_> {
+    /// Decides the condition where all its words are fixed; by symbol, `Word::Macro` is one that may change.
+    pub(crate) fn fold(&mut self, fixed: &[Word]) {
+        let word = |symbol: Symbol| match symbol {
+            NO_SYMBOL => Word::Undefined,
+            symbol => fixed.get(symbol as usize).copied().unwrap_or(Word::Macro),
+        };
+        let known = match self {
+            Self::Known(_) => None,
+            Self::Defined(symbol) => (word(*symbol) != Word::Macro).then_some(true),
+            Self::Undefined(symbol) => (word(*symbol) != Word::Macro).then_some(false),
+            Self::Tokens(tokens) if tokens.iter().all(|t| word(t.symbol) != Word::Macro) => {
+                evaluate(tokens, &|t| word(t.symbol)).ok()
+            }
+            Self::Tokens(_) => None,
+        };
+        if let Some(known) = known {
+            *self = Self::Known(known);
+        }
+    }
+}
+
 /// `#ifdef` and `#ifndef`.
 pub(crate) fn defined(name: Option<&str>, names: &Names, wanted: bool) -> Condition<'static> {
     match name.map_or(NO_SYMBOL, |n| names.get(n)) {
@@ -94,7 +116,7 @@ fn answer_queries<'a>(tokens: Vec<Token<'a>>, has_include: &dyn Fn(&str, bool) -
             "__has_include" | "__has_include_next" => {
                 has_include(argument.trim_matches(['"', '<', '>']), argument.starts_with('"'))
             }
-            "__has_cpp_attribute" | "__has_attribute" | "__has_builtin" => true,
+            "__has_cpp_attribute" | "__has_attribute" | "__has_builtin" => !argument.starts_with("clang"),
             _ => false,
         };
         answered.push(Token::made(if yes { "1" } else { "0" }, Kind::Number));
@@ -248,7 +270,11 @@ impl<'a> Reader<'_, 'a> {
         let open = self.peek()?.is("(");
         self.at += usize::from(open);
         let name = self.peek()?;
-        let yes = is_always_defined(name.as_str()) || (self.word)(name) != Word::Undefined;
+        let yes = match name.kind {
+            // Answered before expansion.
+            Kind::Number => name.as_str() == "1",
+            _ => is_always_defined(name.as_str()) || (self.word)(name) != Word::Undefined,
+        };
         self.at += 1;
         if open {
             if !self.peek()?.is(")") {

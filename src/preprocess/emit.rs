@@ -1,12 +1,13 @@
 //! Writes the text of one file: code as it stands, macro uses replaced, directives and branches not taken as blanks.
 
 use super::engine::{Engine, Source, Stop};
+use super::names::hashed_word;
 use super::pass::{Branches, Pass};
 use super::tables::{Action, Unit};
 use super::token::{Kind, Text, Token, next_token, would_merge};
 use super::{Expanded, ExpansionGap, OffsetMap, Segment, dialect};
 use crate::source::lexical::{
-    byte, is_digit_separator, is_ident_start, skip_comment, skip_ident, skip_number, skip_quoted, skip_raw_string,
+    byte, is_digit_separator, is_ident_start, is_raw_quote, skip_comment, skip_number, skip_quoted, skip_raw_string,
     skip_space,
 };
 use crate::source::{FileId, Span, display_path};
@@ -15,6 +16,8 @@ use crate::source::{FileId, Span, display_path};
 const MAX_GROWTH: usize = 8;
 /// ... and by this many bytes.
 const MAX_EXTRA_BYTES: usize = 1 << 20;
+/// Tokens that the macros of one file may make, whatever its size.
+const MAX_TOKENS: u64 = 64 << 20;
 /// Gaps told apart; further ones say nothing new.
 const MAX_GAPS: usize = 64;
 
@@ -22,7 +25,7 @@ const MAX_GAPS: usize = 64;
 pub(crate) fn write<'a>(pass: &mut Pass<'_, 'a>, unit: &Unit<'a>, file: FileId) -> Expanded {
     let text = pass.tables().text(file);
     let limit = text.len() * MAX_GROWTH + MAX_EXTRA_BYTES;
-    let outer_fuel = std::mem::replace(&mut pass.engine.fuel, limit as u64 * 2);
+    let outer_fuel = std::mem::replace(&mut pass.engine.fuel, (limit as u64 * 2).min(MAX_TOKENS));
     let mut reader = Reader { text, unit, file, at: 0, step: 0, branches: Branches::default(), use_start: 0 };
     let mut out = Output {
         bytes: Vec::with_capacity(text.len() + text.len() / 8),
@@ -149,18 +152,18 @@ impl Output {
             let first = byte(bytes, at);
             reader.at = match first {
                 b if is_ident_start(b) => {
-                    let end = skip_ident(bytes, at);
-                    let word = bytes.get(at..end).unwrap_or(&[]);
-                    match byte(bytes, end) {
-                        b'"' if first != b'_' && matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") => {
-                            skip_raw_string(bytes, end)
-                        }
-                        _ if pass.tables().names.may_hold(word) => {
-                            reader.at = end;
-                            self.word(pass, reader, at);
-                            continue;
-                        }
-                        _ => end,
+                    let (end, hash) = hashed_word(bytes, at);
+                    if matches!(first, b'R' | b'L' | b'u' | b'U')
+                        && byte(bytes, end) == b'"'
+                        && is_raw_quote(bytes, end)
+                    {
+                        skip_raw_string(bytes, end)
+                    } else if pass.tables().names.may_hold(hash) {
+                        reader.at = end;
+                        self.word(pass, reader, at);
+                        continue;
+                    } else {
+                        end
                     }
                 }
                 b'0'..=b'9' => skip_number(bytes, at),
@@ -220,7 +223,7 @@ impl Output {
             }
             self.bytes.extend_from_slice(written);
         }
-        let newlines = text.as_bytes().get(start..end).unwrap_or(&[]).iter().filter(|b| **b == b'\n').count();
+        let newlines = text.get(start..end).map_or(0, |used| used.matches('\n').count());
         self.bytes.extend(std::iter::repeat_n(b'\n', newlines));
         let before = self.bytes.last().copied().unwrap_or(b' ');
         if tokens.is_empty() || would_merge(before, byte(text.as_bytes(), end)) {

@@ -7,6 +7,8 @@ use super::token::{Kind, Text, Token};
 
 /// Arguments within arguments, each expanded on its own.
 const MAX_ARGUMENT_DEPTH: usize = 64;
+/// Tokens that one use may make; they are held in memory at once.
+const MAX_TOKENS_PER_USE: u64 = 2 << 20;
 /// Expansions open at once.
 const MAX_OPEN: usize = 512;
 
@@ -67,6 +69,18 @@ struct Run<'s, 'a> {
     floor: usize,
 }
 
+impl Run<'_, '_> {
+    /// Whether `(` comes next, looking out of contexts that are at their end.
+    fn opens(&mut self) -> bool {
+        for context in self.contexts.iter().rev() {
+            if let Some(token) = context.tokens.get(context.next) {
+                return token.is("(");
+            }
+        }
+        self.source.as_mut().is_some_and(|source| source.opens())
+    }
+}
+
 impl<'t, 'a> Engine<'t, 'a> {
     pub(crate) fn new(tables: &'t Tables<'a>, environment: Vec<u32>) -> Self {
         Self { tables, environment, counter: 0, fuel: 0, open: Vec::new(), depth: 0 }
@@ -94,7 +108,7 @@ impl<'t, 'a> Engine<'t, 'a> {
         let mut out = Vec::new();
         let contexts = vec![Context { tokens: vec![name], next: 0 }];
         // One use that explodes must not take what the other uses of the file need.
-        let share = self.fuel / 4;
+        let share = (self.fuel / 4).min(MAX_TOKENS_PER_USE);
         let kept = self.fuel - share;
         self.fuel = share;
         let result = self.run(Run { contexts, fresh: true, source: Some(source), floor: 0 }, &mut out);
@@ -129,7 +143,7 @@ impl<'t, 'a> Engine<'t, 'a> {
             };
             let replaced = match definition.parameters {
                 None => Some(self.replace_object(definition, &run)?),
-                Some(parameters) if self.opens(&mut run) => {
+                Some(parameters) if run.opens() => {
                     let arguments = self.collect(&mut run, parameters)?;
                     match fit(arguments, parameters) {
                         Ok(arguments) => Some(self.replace_call(definition, arguments)?),
@@ -187,16 +201,6 @@ impl<'t, 'a> Engine<'t, 'a> {
     fn burn(&mut self, tokens: usize) -> Result<(), Stop> {
         self.fuel = self.fuel.checked_sub(tokens as u64).ok_or(Stop::TooLong)?;
         Ok(())
-    }
-
-    /// Whether `(` comes next, looking out of contexts that are at their end.
-    fn opens(&self, run: &mut Run<'_, 'a>) -> bool {
-        for context in run.contexts.iter().rev() {
-            if let Some(token) = context.tokens.get(context.next) {
-                return token.is("(");
-            }
-        }
-        run.source.as_mut().is_some_and(|source| source.opens())
     }
 
     /// The arguments of a call whose `(` comes next.
@@ -280,11 +284,13 @@ impl<'t, 'a> Engine<'t, 'a> {
                 Item::Paste => join.pending = true,
                 Item::Token(token) => {
                     self.burn(1)?;
-                    self.append(std::slice::from_ref(token), token.space, token.joined, &mut join, out);
+                    self.append(std::slice::from_ref(token), token.space, token.joined, &mut join, out)?;
                 }
                 Item::Stringize { index, space } => {
                     let text = stringize(arguments.raw.get(*index).map_or(&[][..], Vec::as_slice));
-                    self.append(&[Token::made(text, Kind::Literal)], *space, false, &mut join, out);
+                    // Quotes within quotes double; the length counts, not the one token.
+                    self.burn(text.len())?;
+                    self.append(&[Token::made(text, Kind::Literal)], *space, false, &mut join, out)?;
                 }
                 Item::Parameter { index: parameter, space } => {
                     let is_rest = arguments.variadic == Some(*parameter);
@@ -300,7 +306,7 @@ impl<'t, 'a> Engine<'t, 'a> {
                     let pasted = join.pending || before_paste;
                     let tokens = if pasted { arguments.raw(*parameter) } else { self.expanded(arguments, *parameter)? };
                     self.burn(tokens.len())?;
-                    self.append(&tokens, *space, false, &mut join, out);
+                    self.append(&tokens, *space, false, &mut join, out)?;
                 }
                 Item::VaOpt { items, space } => {
                     let mut inner = Vec::new();
@@ -309,7 +315,7 @@ impl<'t, 'a> Engine<'t, 'a> {
                     {
                         self.substitute(items, arguments, &mut inner)?;
                     }
-                    self.append(&inner, *space, false, &mut join, out);
+                    self.append(&inner, *space, false, &mut join, out)?;
                 }
             }
         }
@@ -329,21 +335,31 @@ impl<'t, 'a> Engine<'t, 'a> {
     }
 
     /// Adds the tokens of one item; its first is pasted to the last one where `##` stood between.
-    fn append(&self, tokens: &[Token<'a>], space: bool, joined: bool, join: &mut Join, out: &mut Vec<Token<'a>>) {
+    fn append(
+        &mut self,
+        tokens: &[Token<'a>],
+        space: bool,
+        joined: bool,
+        join: &mut Join,
+        out: &mut Vec<Token<'a>>,
+    ) -> Result<(), Stop> {
         let pasted = std::mem::take(&mut join.pending);
         let Some((first, rest)) = tokens.split_first() else {
-            if !pasted {
-                join.left_empty = true;
-            }
-            return;
+            join.left_empty |= !pasted;
+            return Ok(());
         };
         let left = if pasted && !join.left_empty { out.pop() } else { None };
         out.push(match left {
-            Some(left) => self.paste(&left, first),
+            Some(left) => {
+                // Names that paste themselves double at each level.
+                self.burn(left.as_str().len() + first.as_str().len())?;
+                self.paste(&left, first)
+            }
             None => Token { space, joined, ..first.clone() },
         });
         out.extend_from_slice(rest);
         join.left_empty = false;
+        Ok(())
     }
 
     fn paste(&self, left: &Token<'a>, right: &Token<'a>) -> Token<'a> {
@@ -383,7 +399,7 @@ impl<'a> Arguments<'a> {
 }
 
 /// As many arguments as parameters, or the call as it was written.
-fn fit<'a>(mut arguments: Vec<Vec<Token<'a>>>, parameters: Parameters) -> Result<Vec<Vec<Token<'a>>>, Vec<Token<'a>>> {
+fn fit(mut arguments: Vec<Vec<Token<'_>>>, parameters: Parameters) -> Result<Vec<Vec<Token<'_>>>, Vec<Token<'_>>> {
     let none = arguments.len() == 1 && arguments.first().is_some_and(Vec::is_empty);
     if parameters.count == 0 && none {
         arguments.clear();

@@ -35,12 +35,10 @@ impl OffsetMap {
         let Some(segment) = index.checked_sub(1).and_then(|i| self.segments.get(i)) else {
             return (offset, offset + 1, false);
         };
-        match segment.macro_end {
-            Some(end) => (segment.original, end, true),
-            None => {
-                let at = segment.original + (offset - segment.expanded);
-                (at, at + 1, false)
-            }
+        if let Some(end) = segment.macro_end {
+            return (segment.original, end, true);
         }
+        let at = segment.original + (offset - segment.expanded);
+        (at, at + 1, false)
     }
 }

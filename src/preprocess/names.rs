@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::source::lexical::is_ident;
+
 /// Index of a macro name.
 pub(crate) type Symbol = u32;
 /// The symbol of a word that no `#define` of the project names.
@@ -39,23 +41,48 @@ impl Names {
     }
 
     pub(crate) fn get(&self, name: &str) -> Symbol {
-        if self.may_hold(name.as_bytes()) { self.symbols.get(name).copied().unwrap_or(NO_SYMBOL) } else { NO_SYMBOL }
+        if self.may_hold(hash(name.as_bytes())) {
+            self.symbols.get(name).copied().unwrap_or(NO_SYMBOL)
+        } else {
+            NO_SYMBOL
+        }
     }
 
-    /// False only for words that are no macro name.
+    /// False only for the [`hash`] of words that are no macro name.
     #[inline]
-    pub(crate) fn may_hold(&self, word: &[u8]) -> bool {
-        let hash = hash(word) >> self.shift;
+    pub(crate) fn may_hold(&self, hash: u64) -> bool {
+        let hash = hash >> self.shift;
         self.filter.get((hash >> 6) as usize).is_some_and(|bits| bits & (1 << (hash & 63)) != 0)
     }
 }
 
 #[inline]
 fn hash(word: &[u8]) -> u64 {
-    let mut state = word.len() as u64;
-    for byte in word {
-        state = state.rotate_left(5) ^ u64::from(*byte);
+    finish(word.iter().fold(0, |state, byte| mix(state, *byte)))
+}
+
+/// End and hash of the word that starts at `at`.
+#[inline]
+pub(crate) fn hashed_word(text: &[u8], at: usize) -> (usize, u64) {
+    let mut state = 0;
+    let mut end = at;
+    for byte in text.get(at..).unwrap_or(&[]) {
+        if !is_ident(*byte) {
+            break;
+        }
+        state = mix(state, *byte);
+        end += 1;
     }
+    (end, finish(state))
+}
+
+#[inline]
+fn mix(state: u64, byte: u8) -> u64 {
+    state.rotate_left(5) ^ u64::from(byte)
+}
+
+#[inline]
+fn finish(state: u64) -> u64 {
     state.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -70,7 +97,7 @@ mod tests {
         assert_eq!(names.len(), 5000);
         assert!(words.iter().enumerate().all(|(i, w)| names.get(w) == i as Symbol));
         assert_eq!(names.get("MACRO_5000"), NO_SYMBOL);
-        let passed = (0..10_000).filter(|i| names.may_hold(format!("word{i}").as_bytes())).count();
+        let passed = (0..10_000).filter(|i| names.may_hold(hash(format!("word{i}").as_bytes()))).count();
         assert!(passed < 1000, "{passed} of 10000 words pass the filter");
     }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::condition::{self, Condition};
+use super::condition::{self, Condition, Word};
 use super::macros::{Body, Item, Macro, defined_name, parse};
 use super::names::{NO_SYMBOL, Names, Symbol};
 use super::prelude::is_system_header;
@@ -99,7 +99,32 @@ impl<'a> Tables<'a> {
         }
         tables.values = tables.macros.iter().map(value).collect();
         tables.run_prelude();
+        tables.fold();
         tables
+    }
+
+    /// Decides the conditions that only ask for what the compiler defines and no file of the project touches.
+    fn fold(&mut self) {
+        let mut fixed: Vec<Word> = self.environment.iter().map(|index| self.fixed_word(*index)).collect();
+        for step in self.units.iter().flat_map(|u| &u.steps) {
+            let (Action::Define { symbol, .. } | Action::Undef(symbol)) = step.action else { continue };
+            if let Some(word) = fixed.get_mut(symbol as usize) {
+                *word = Word::Macro;
+            }
+        }
+        self.units.par_iter_mut().flat_map_iter(|u| &mut u.steps).for_each(|step| {
+            if let Action::If(condition) | Action::Elif(condition) = &mut step.action {
+                condition.fold(&fixed);
+            }
+        });
+    }
+
+    /// What a symbol stands for before the first line of a file.
+    fn fixed_word(&self, index: u32) -> Word {
+        match index.checked_sub(1) {
+            None => Word::Macro,
+            Some(index) => self.values.get(index as usize).copied().flatten().map_or(Word::Macro, Word::Number),
+        }
     }
 
     fn add_builtins(&mut self, builtins: [&str; 3]) {

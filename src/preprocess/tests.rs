@@ -1,5 +1,7 @@
 //! Tables of texts and what a compiler makes of them (each checked against `gcc -E`).
 
+use std::fmt::Write as _;
+
 use super::*;
 
 fn expand(text: &str) -> Expanded {
@@ -65,6 +67,7 @@ fn branches_are_chosen_as_nvcc_chooses_them() {
         ("#if 0\na\n#elif UNKNOWN\nb\n#elif defined(__linux__)\nc\n#else\nd\n#endif\ne", "c e"),
         ("#if 1\na\n#if 0\nb\n#else\nc\n#endif\n#else\n#if 1\nd\n#endif\n#endif", "a c"),
         ("#define M(x) (x > 2)\n#if M(3) && !defined(M2)\na\n#endif", "a"),
+        ("#define M(x) (x > 2)\n#define N\n#if (M(3)) && defined(N) && defined M\na\n#endif", "a"),
         ("#define E\n#if defined(E)\na\n#endif\n#undef E\n#ifdef E\nb\n#endif", "a"),
         ("#if 0\n'\n\"\n#endif\na", "a"),
         ("f(\n#if 1\n1\n#else\n2\n#endif\n)", "f( 1 )"),
@@ -129,7 +132,7 @@ fn every_byte_leads_back_to_its_origin() {
 fn bombs_are_left_as_written() {
     let mut bomb = String::from("#define A0 x x\n");
     for level in 1..40 {
-        bomb.push_str(&format!("#define A{level} A{0} A{0}\n", level - 1));
+        let _ = writeln!(bomb, "#define A{level} A{0} A{0}", level - 1);
     }
     bomb.push_str("int y = A39; int z = A1;\n");
     let expanded = expand(&bomb);
@@ -139,3 +142,101 @@ fn bombs_are_left_as_written() {
     let deep = format!("#define F(x) x\n{}1{}", "F(".repeat(5000), ")".repeat(5000));
     assert!(!expand(&deep).gaps.is_empty());
 }
+
+#[test]
+fn texts_that_double_are_left_as_written() {
+    let paste = format!("#define A(x) x##x\n#define B(x) A(x)\n{}y{}\n", "B(".repeat(50), ")".repeat(50));
+    let quote = format!("#define S(x) #x\n#define X(x) S(x)\n{}\"\"{}\n", "X(".repeat(50), ")".repeat(50));
+    for text in [paste, quote] {
+        let expanded = expand(&text);
+        assert!(!expanded.gaps.is_empty() && expanded.text.len() < 9 * text.len() + (1 << 20));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_breaks_the_map(words in proptest::collection::vec(0..WORDS.len(), 0..120)) {
+        let text: String = words.iter().filter_map(|w| WORDS.get(*w)).copied().collect();
+        let expanded = expand(&text);
+        let segments = &expanded.map.segments;
+        assert!(segments.windows(2).all(|pair| pair[0].expanded < pair[1].expanded));
+        let file = crate::source::FileId(0);
+        for index in 0..expanded.text.len() {
+            let span = expanded.map.span(file, index..index + 1);
+            assert!(span.start <= span.end && span.end as usize <= text.len(), "{text:?}");
+        }
+        if segments.is_empty() {
+            assert_eq!(expanded.text.len(), text.len());
+        }
+    }
+}
+
+/// Pieces of text that the preprocessor and the dialect rules stumble over, in any order.
+const WORDS: &[&str] = &[
+    "\n#define ",
+    "\n#undef ",
+    "\n#if ",
+    "\n#ifdef ",
+    "\n#else\n",
+    "\n#elif ",
+    "\n#endif\n",
+    "\n#pragma unroll\n",
+    "A",
+    "B",
+    "F",
+    "F(",
+    "A(x, ...) ",
+    "F(x) ",
+    "x",
+    "#",
+    "##",
+    "__VA_ARGS__",
+    "__VA_OPT__(",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    ";",
+    ",",
+    "=",
+    " ",
+    "\n",
+    "\\\n",
+    "\"",
+    "'",
+    "/*",
+    "*/",
+    "//",
+    "1",
+    "0x",
+    "R\"(",
+    "defined",
+    "__align__(8)",
+    "__attribute__((aligned(4)))",
+    "typename ",
+    "T::U",
+    "new ",
+    "friend ",
+    "operator",
+    "template class ",
+    "= {}",
+    "_Pragma(\"unroll\")",
+    "__launch_bounds__(1,2,3)",
+    "MACRO_DEVICE ",
+    "\u{e9}",
+    "\r\n",
+    "__device__ ",
+    "decltype(",
+    "enum : int ",
+    "conditional_t<A >= 3",
+    "* const __restrict ",
+    "va_arg(",
+    "unsigned",
+    "void",
+    "\t",
+    "delete",
+];

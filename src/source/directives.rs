@@ -55,13 +55,11 @@ pub fn scan(text: &str) -> Vec<Directive> {
                 at += 1;
             }
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => at += 1,
-            b'/' => match skip_comment(bytes, at) {
-                Some(after) => at = after,
-                None => {
-                    line_start = false;
-                    at += 1;
-                }
-            },
+            b'/' => {
+                let after = skip_comment(bytes, at);
+                line_start &= after.is_some();
+                at = after.unwrap_or(at + 1);
+            }
             b'"' => {
                 line_start = false;
                 at = if is_raw_quote(bytes, at) { skip_raw_string(bytes, at) } else { skip_quoted(bytes, at) };

@@ -7,22 +7,39 @@ pub(crate) fn byte(text: &[u8], i: usize) -> u8 {
     text.get(i).copied().unwrap_or(0)
 }
 
+const IDENT_START: u8 = 1;
+const IDENT: u8 = 2;
+
+/// What each byte may be part of; bytes above ASCII belong to names.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b.is_ascii_alphabetic() || b == b'_' || b == b'$' || b >= 0x80 {
+            classes[byte] = IDENT_START | IDENT;
+        } else if b.is_ascii_digit() {
+            classes[byte] = IDENT;
+        }
+        byte += 1;
+    }
+    classes
+};
+
 #[inline]
 pub(crate) const fn is_ident_start(b: u8) -> bool {
-    b.is_ascii_alphabetic() || b == b'_' || b == b'$' || b >= 0x80
+    CLASSES[b as usize] & IDENT_START != 0
 }
 
 #[inline]
 pub(crate) const fn is_ident(b: u8) -> bool {
-    is_ident_start(b) || b.is_ascii_digit()
+    CLASSES[b as usize] & IDENT != 0
 }
 
 #[inline]
-pub(crate) fn skip_ident(text: &[u8], mut i: usize) -> usize {
-    while i < text.len() && is_ident(text[i]) {
-        i += 1;
-    }
-    i
+pub(crate) fn skip_ident(text: &[u8], i: usize) -> usize {
+    let rest = text.get(i..).unwrap_or(&[]);
+    i + rest.iter().position(|b| !is_ident(*b)).unwrap_or(rest.len())
 }
 
 /// A preprocessing number: digits, letters, `.`, digit separators, signed exponents.
@@ -53,23 +70,31 @@ pub(crate) fn skip_comment(text: &[u8], i: usize) -> Option<usize> {
     match byte(text, i + 1) {
         b'*' => {
             let mut at = i + 2;
-            while at < text.len() {
-                if text[at] == b'*' && byte(text, at + 1) == b'/' {
-                    return Some(at + 2);
+            while let Some(star) = find(text, at, b'*') {
+                if byte(text, star + 1) == b'/' {
+                    return Some(star + 2);
                 }
-                at += 1;
+                at = star + 1;
             }
             Some(text.len())
         }
         b'/' => {
             let mut at = i + 2;
-            while at < text.len() && !(text[at] == b'\n' && !is_continued(text, at)) {
-                at += 1;
+            while let Some(newline) = find(text, at, b'\n') {
+                if !is_continued(text, newline) {
+                    return Some(newline);
+                }
+                at = newline + 1;
             }
-            Some(at)
+            Some(text.len())
         }
         _ => None,
     }
+}
+
+#[inline]
+fn find(text: &[u8], from: usize, wanted: u8) -> Option<usize> {
+    text.get(from..)?.iter().position(|b| *b == wanted).map(|p| from + p)
 }
 
 /// Whether the newline at `newline` follows a backslash (and perhaps a carriage return).
@@ -128,7 +153,8 @@ pub(crate) fn is_raw_quote(text: &[u8], i: usize) -> bool {
 /// Whether the apostrophe at `i` separates digits (`1'000`) rather than opening a character literal.
 pub(crate) fn is_digit_separator(text: &[u8], i: usize) -> bool {
     let mut start = i;
-    while start > 0 && (text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'\'') {
+    // No number is longer; without a bound a file of apostrophes takes quadratic time.
+    while start > 0 && i - start < 64 && (text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'\'') {
         start -= 1;
     }
     start < i && text[start].is_ascii_digit() && byte(text, i + 1).is_ascii_alphanumeric()

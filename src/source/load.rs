@@ -64,7 +64,7 @@ pub fn from_bytes(bytes: Vec<u8>) -> Loaded {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Loaded::PassedOver("UTF-16 text".to_owned());
     }
-    if bytes.iter().take(BINARY_PROBE_BYTES).any(|b| *b == 0) {
+    if bytes.get(..BINARY_PROBE_BYTES.min(bytes.len())).is_some_and(|head| head.contains(&0)) {
         return Loaded::PassedOver("binary file".to_owned());
     }
     Loaded::Text(decode(bytes))

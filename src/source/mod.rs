@@ -13,6 +13,8 @@ pub mod walk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 pub use span::{FileId, Span};
 pub use walk::{Collected, FileInfo, Include, Selection, Selector, WalkOptions, collect};
 
@@ -45,7 +47,7 @@ impl SourceFile {
     pub fn new(id: FileId, path: PathBuf, text: impl Into<Arc<str>>) -> Self {
         let text: Arc<str> = text.into();
         let mut starts = vec![0];
-        starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
+        starts.extend(text.match_indices('\n').map(|(i, _)| i as u32 + 1));
         Self { id, path, text, line_starts: starts.into() }
     }
 
@@ -92,6 +94,13 @@ impl SourceMap {
         let id = FileId(self.files.len() as u32);
         self.files.push(SourceFile::new(id, path, text));
         id
+    }
+
+    /// Many files at once; ids follow the order given.
+    pub fn from_texts(texts: Vec<(PathBuf, String)>) -> Self {
+        let numbered = texts.into_par_iter().enumerate();
+        let files = numbered.map(|(index, (path, text))| SourceFile::new(FileId(index as u32), path, text)).collect();
+        Self { files }
     }
 
     pub fn get(&self, id: FileId) -> &SourceFile {

@@ -6,13 +6,13 @@ use super::directives::{Directive, DirectiveKind, include_name};
 
 /// A language that looks like CUDA to the grammar, but runs on other rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     Hip,
     Sycl,
 }
 
 impl Dialect {
-    pub fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Hip => "HIP source",
             Self::Sycl => "SYCL source",
@@ -22,10 +22,10 @@ impl Dialect {
 
 /// What a text says about its own language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Screening {
-    pub dialect: Option<Dialect>,
+pub(crate) struct Screening {
+    pub(crate) dialect: Option<Dialect>,
     /// It names the CUDA runtime: it is no HIP file, whatever its neighbours are.
-    pub names_cuda: bool,
+    pub(crate) names_cuda: bool,
 }
 
 /// Words that only device code or its callers use.
@@ -36,17 +36,17 @@ const CUDA_WORDS: &[&str] =
     &["cudaMalloc", "cudaMemcpy", "cudaDeviceSynchronize", "cudaStream_t", "cudaError_t", "cudaGetLastError"];
 
 /// Whether the text holds device code or launches.
-pub fn holds_cuda(text: &str) -> bool {
+pub(crate) fn holds_cuda(text: &str) -> bool {
     DEVICE_WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Whether OpenMP hands work to a device here.
-pub fn offloads_by_openmp(text: &str) -> bool {
+pub(crate) fn offloads_by_openmp(text: &str) -> bool {
     text.contains("#pragma omp target")
 }
 
 /// Reads the includes that stand outside conditionals, then the calls.
-pub fn screen(text: &str, directives: &[Directive]) -> Screening {
+pub(crate) fn screen(text: &str, directives: &[Directive]) -> Screening {
     let mut screening = Screening::default();
     let mut mentions_hip = false;
     for (directive, unconditional) in with_depth(text, directives) {
@@ -75,7 +75,7 @@ pub fn screen(text: &str, directives: &[Directive]) -> Screening {
 }
 
 /// Whether the text uses the CUDA runtime by its functions or types.
-pub fn calls_cuda(text: &str) -> bool {
+pub(crate) fn calls_cuda(text: &str) -> bool {
     CUDA_WORDS.iter().any(|w| text.contains(w))
 }
 

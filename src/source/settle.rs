@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::FileId;
 use super::directives::Directive;
 use super::resolve::Location;
 use super::screen::{Dialect, Screening, calls_cuda, is_hip_path};
 use super::walk::{Collected, FileInfo, Include};
+use super::{FileId, SourceMap};
 
 /// A file that was read.
 pub(crate) struct Node {
@@ -66,11 +66,12 @@ pub(crate) fn settle(
 
     let mut collected = Collected { passed_over, unreadable, ..Collected::default() };
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+    let mut texts = Vec::with_capacity(order.len());
     for index in order {
         let Some(node) = nodes[index].take() else { continue };
         let includes =
             node.includes.iter().filter_map(|e| Some(Include { offset: e.offset, file: ids[e.node]? })).collect();
-        collected.sources.add(node.location.display, node.text);
+        texts.push((node.location.display, node.text));
         collected.info.push(FileInfo {
             is_context: node.is_context,
             is_pulled_in: !node.is_asked,
@@ -78,6 +79,7 @@ pub(crate) fn settle(
             directives: node.directives,
         });
     }
+    collected.sources = SourceMap::from_texts(texts);
     collected
 }
 

@@ -178,11 +178,10 @@ fn uses_axis(function: &Function, axis: &str) -> bool {
     let Some(body) = &function.body else { return false };
     let mut found = false;
     visit::expressions(body, &mut |e| {
-        if let ExprKind::Member { base, member, .. } = &e.kind {
-            if let ExprKind::Name(path) = &base.kind {
+        if let ExprKind::Member { base, member, .. } = &e.kind
+            && let ExprKind::Name(path) = &base.kind {
                 found |= matches!(path.last().as_str(), "threadIdx" | "blockDim") && member.name == axis;
             }
-        }
     });
     found
 }
@@ -284,7 +283,7 @@ fn accesses(eval: &Eval<'_>) -> Vec<Access> {
             Fate::Own { bytes, shift } => {
                 group.met += 1;
                 // A long walk of one access is counted at some of its trips; an odd step meets every residue.
-                if group.counted.len() >= COUNT_LIMIT && group.met % 7 != 0 || group.counted.len() >= 2 * COUNT_LIMIT {
+                if group.counted.len() >= COUNT_LIMIT && !group.met.is_multiple_of(7) || group.counted.len() >= 2 * COUNT_LIMIT {
                     continue;
                 }
                 let offset = shifted(eval, touch, *shift);

@@ -212,8 +212,8 @@ impl Lanes {
                 let plane = block.dims[0] as usize;
                 let volume = plane * block.dims[1] as usize;
                 (*x == 0 || block.dims[0] == 1)
-                    && (*y == 0 || plane % WARP == 0 || block.dims[1] == 1)
-                    && (*z == 0 || volume % WARP == 0 || block.dims[2] == 1)
+                    && (*y == 0 || plane.is_multiple_of(WARP) || block.dims[1] == 1)
+                    && (*z == 0 || volume.is_multiple_of(WARP) || block.dims[2] == 1)
             }
             Self::Dense(values) => values.chunks(WARP).all(|w| w.iter().all(|v| Some(v) == w.first())),
         }

@@ -431,12 +431,11 @@ impl Terms {
         if let Some(c) = b.as_constant().filter(|c| (0..62).contains(c)) {
             return self.scale(a, 1 << c);
         }
-        if let Some(lanes) = b.as_lanes() {
-            if lanes.bounds(self.block).0 >= 0 && lanes.bounds(self.block).1 < 62 {
+        if let Some(lanes) = b.as_lanes()
+            && lanes.bounds(self.block).0 >= 0 && lanes.bounds(self.block).1 < 62 {
                 let factor = Poly::lanes(lanes.map(self.block, |v| 1 << v));
                 return self.mul(a, &factor);
             }
-        }
         self.derive(Op::Shl, a, b, &Poly::zero())
     }
 
@@ -445,11 +444,10 @@ impl Terms {
         if let (Some(x), Some(y)) = (a.as_lanes(), b.as_lanes()) {
             return Poly::lanes(x.zip(&y, self.block, |v, w| v >> w.clamp(0, 63)));
         }
-        if let Some(c) = b.as_constant().filter(|c| (0..62).contains(c)) {
-            if self.bounds(a).0 >= 0 {
+        if let Some(c) = b.as_constant().filter(|c| (0..62).contains(c))
+            && self.bounds(a).0 >= 0 {
                 return self.div(a, &Poly::constant(1 << c));
             }
-        }
         self.derive(Op::Shr, a, b, &Poly::zero())
     }
 
@@ -818,12 +816,11 @@ impl Terms {
     fn compare_truth(&self, op: Op, difference: &Poly) -> Truth {
         if op == Op::Eq {
             // `(a == b) == 0` is how negation is written: look through it.
-            if let Some(AtomKind::Derived(inner, ..)) = difference.as_atom().map(|a| &self.get(a).kind) {
-                if matches!(inner, Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr) {
+            if let Some(AtomKind::Derived(inner, ..)) = difference.as_atom().map(|a| &self.get(a).kind)
+                && matches!(inner, Op::Lt | Op::Le | Op::Eq | Op::LogicalAnd | Op::LogicalOr) {
                     let truth = self.truth(difference);
                     return Truth { yes: truth.no, no: truth.yes };
                 }
-            }
         }
         let mut low = vec![0i64; self.block.threads()];
         let mut high = low.clone();

@@ -192,7 +192,7 @@ pub struct State<'p> {
     pub exit: Option<GuardKind>,
 }
 
-impl<'p> Value<'p> {
+impl Value<'_> {
     pub fn int(value: i64, ty: Scalar) -> Self {
         Self::Int { poly: Poly::constant(value), ty }
     }

@@ -55,7 +55,7 @@ impl Tree {
                     end: node.end_byte() as u32,
                     next: index as u32 + 1,
                 });
-                let inside = if holds_more(kind) { node.child_count() as u32 } else { 0 };
+                let inside = if holds_more(kind) { node.child_count() } else { 0 };
                 if inside > 0 && cursor.goto_first_child() {
                     open.push((index, inside));
                     continue;

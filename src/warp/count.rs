@@ -19,6 +19,11 @@ const SAMPLES: usize = 32;
 const BASE: i64 = 1 << 40;
 const SECTOR: i64 = SECTOR_BYTES as i64;
 
+/// A table up to this size is one whose indices are taken as evenly spread.
+const TABLE_BYTES: i64 = 4096;
+/// Rows at least this far apart are never in one sector.
+const ROW_BYTES: i64 = 1024;
+
 /// What is counted: one machine instruction of the walk.
 pub struct Request<'a> {
     pub space: Space,
@@ -85,6 +90,9 @@ pub fn count(terms: &Terms, request: &Request<'_>) -> Count {
     let mut sampler = Sampler { terms, block: terms.block, derived: FxHashMap::default() };
     if request.base_scope == Scope::Lane {
         return unknown("the pointer was loaded by each lane for itself", true);
+    }
+    if let Some(known) = sampler.gather(request) {
+        return known;
     }
     if let Some(why) = sampler.unknowable(request, &mut notes) {
         return why;
@@ -164,6 +172,84 @@ impl Sampler<'_> {
             AtomKind::Derived(op, x, y, z) => *op == Op::Shuffle || ![x, y, z].into_iter().all(|p| self.is_knowable(p)),
             _ => true,
         }
+    }
+
+    /// A global access at an index that was loaded by each lane, as far as its size or its rows tell what it moves: a look-up in a
+    /// small table, whole records at unknown indices, or a row of its own for each lane with the unknown inside the row.
+    fn gather(&mut self, request: &Request<'_>) -> Option<Count> {
+        let (mut data, mut rest) = (Poly::zero(), Poly::zero());
+        for term in &request.offset.terms {
+            let is_data = !term.0.iter().all(|a| self.is_knowable_atom(*a));
+            if is_data { data.terms.push(term.clone()) } else { rest.terms.push(term.clone()) }
+        }
+        if data.terms.is_empty() || request.space != Space::Global {
+            return None;
+        }
+        if rest.terms.iter().all(|(_, l)| l.is_warp_uniform(self.block)) {
+            let (places, why) = self.places(&data, request.bytes)?;
+            return Some(self.expected(request, places, why));
+        }
+        self.own_rows(request, &data, &rest)
+    }
+
+    /// How many sectors the unknown index may fall into: few for a table, unlimited for records of at least a sector.
+    fn places(&self, data: &Poly, bytes: u64) -> Option<(Option<f64>, &'static str)> {
+        let (low, high) = self.terms.bounds(data);
+        let span = high.saturating_sub(low).saturating_add(bytes as i64);
+        if span <= TABLE_BYTES {
+            return Some((Some((span as f64 / SECTOR as f64).ceil()), "the indices are taken as evenly spread over the table"));
+        }
+        let [(mono, lanes)] = data.terms.as_slice() else { return None };
+        let is_record = mono.len() == 1 && lanes.as_constant().is_some_and(|c| c.abs() >= SECTOR);
+        is_record.then_some((None, "each lane is taken to pick a record of its own"))
+    }
+
+    fn expected(&self, request: &Request<'_>, places: Option<f64>, why: &str) -> Count {
+        let mut tally = Tally::default();
+        for warp in 0..self.block.warps() {
+            let lanes = f64::from(request.active.warp(warp).count_ones());
+            if lanes == 0.0 {
+                continue;
+            }
+            let moved = places.map_or(lanes, |n| n * (1.0 - (1.0 - 1.0 / n).powf(lanes)));
+            let ideal = (lanes * request.bytes as f64 / SECTOR as f64).ceil().min(moved);
+            tally.requests += 1.0;
+            tally.moved += moved;
+            tally.aligned += moved;
+            tally.ideal += ideal;
+            tally.lanes += lanes;
+            tally.worst = tally.worst.max(moved.round() as u32);
+            tally.worst_ideal = ideal.round() as u32;
+            tally.warps += 1;
+        }
+        Count { tally, exactness: Exactness::Bounded, why: Some(why.to_owned()), is_data_dependent: true }
+    }
+
+    /// `row[lane * pitch + unknown]`: with a large pitch the lanes are apart whatever the unknown is.
+    fn own_rows(&mut self, request: &Request<'_>, data: &Poly, rest: &Poly) -> Option<Count> {
+        let is_small = data.terms.iter().all(|(_, l)| l.as_constant().is_some_and(|c| c.abs() <= request.bytes as i64));
+        if !is_small || !self.terms.uses_size(rest) {
+            return None;
+        }
+        let offsets = self.evaluate(rest, &FxHashMap::default());
+        let mut tally = Tally::default();
+        for warp in 0..self.block.warps() {
+            let lanes = request.active.warp(warp);
+            let mut rows: Vec<i64> = (0..WARP)
+                .filter(|l| lanes >> l & 1 == 1)
+                .filter_map(|l| offsets.get(warp * WARP + l).copied())
+                .collect();
+            rows.sort_unstable();
+            if rows.windows(2).any(|w| w[1] - w[0] < ROW_BYTES) {
+                return None;
+            }
+            if !rows.is_empty() {
+                let spread: Vec<i64> = (0..WARP as i64).map(|l| l * ROW_BYTES).collect();
+                count_warp(request, &spread, lanes, &mut tally);
+            }
+        }
+        let why = "the loaded index is taken to stay within the lane's own row".to_owned();
+        (tally.requests > 0.0).then_some(Count { tally, exactness: Exactness::Bounded, why: Some(why), is_data_dependent: false })
     }
 
     /// Why no number can be given, if none can.

@@ -51,7 +51,7 @@ fn static_starts(memories: &[Memory]) -> Vec<Option<u64>> {
         .collect()
 }
 
-fn memory<'m>(memories: &'m [Memory], base: Base) -> Option<&'m Memory> {
+fn memory(memories: &[Memory], base: Base) -> Option<&Memory> {
     match base {
         Base::Memory(i) => memories.get(i as usize),
         _ => None,
@@ -182,7 +182,7 @@ fn merge_neighbours(touches: &[Touch], memories: &[Memory], block: Block, starts
             order = touch.order;
             close(&mut open, &mut done, |_| true);
         }
-        if touch.operation == Operation::Atomic || touch.is_volatile {
+        if touch.operation == Operation::Atomic || touch.is_volatile || touch.is_launch_scaled {
             continue;
         }
         let Some(m) = memory(memories, touch.base) else { continue };

@@ -31,6 +31,13 @@ struct Comparison<'t> {
     tail: Option<Node<'t>>,
 }
 
+/// A chain that was read as a cast.
+struct Product<'t> {
+    left: Expr,
+    operator: Piece<'t>,
+    right: Piece<'t>,
+}
+
 impl<'t> Lowering<'t> {
     /// A binary expression, or a call that is one.
     pub(super) fn binary_chain(&mut self, node: Node<'t>) -> Expr {
@@ -67,6 +74,10 @@ impl<'t> Lowering<'t> {
                 open.push(Piece::Operand(right.node));
                 open.push(self.operator(&children));
                 open.push(Piece::Operand(left.node));
+            } else if let Some(product) = self.product_in_cast(node, kind) {
+                open.push(product.right);
+                pieces.push_back(Piece::Lowered(product.left));
+                pieces.push_back(product.operator);
             } else if let Some(comparison) = self.comparison(node, kind) {
                 if let Some(tail) = comparison.tail {
                     open.push(Piece::Operand(tail));
@@ -122,12 +133,12 @@ impl<'t> Lowering<'t> {
             Piece::Foreign => return None,
         };
         if node.kind() == Kind::ParenthesizedExpression
-            && let Some(Piece::Operator(op, operator_span)) = pieces.front()
-            && let Some(op) = as_unary(*op)
+            && let Some(Piece::Operator(binary, operator_span)) = pieces.front()
+            && let Some(op) = as_unary(*binary)
         {
-            let operator_span = *operator_span;
+            let (binary, operator_span) = (*binary, *operator_span);
             if let Some((path, span)) = self.parenthesised_path(node)
-                && self.names.is_type_path(&path)
+                && self.names.is_cast(&path, binary)
             {
                 pieces.pop_front();
                 let operand = self.deeper(|l| l.operand(pieces)).flatten()?;
@@ -142,6 +153,46 @@ impl<'t> Lowering<'t> {
             }
         }
         Some(self.expr(node))
+    }
+
+    /// Whether a cast is a chain in disguise, to be read by [`Self::binary_chain`].
+    pub(super) fn is_product_in_cast(&mut self, node: Node<'t>) -> bool {
+        self.product_in_cast(node, Kind::CastExpression).is_some()
+    }
+
+    /// `(n) + x`, `(n) * x`, `(n) - 1`, read as casts of `+x`, `*x` and `-1` to a type that `n` is not.
+    fn product_in_cast(&mut self, node: Node<'t>, kind: Kind) -> Option<Product<'t>> {
+        if kind != Kind::CastExpression {
+            return None;
+        }
+        let children = self.children(node);
+        let (ty, value) = (part(&children, Field::Type)?, part(&children, Field::Value)?);
+        let (operator, argument) = match value.kind {
+            Kind::UnaryExpression | Kind::PointerExpression => {
+                let parts = self.children(value.node);
+                let operator = part(&parts, Field::Operator)?;
+                (self.text_of(operator.node), Some(part(&parts, Field::Argument)?))
+            }
+            Kind::NumberLiteral => (self.text_of(value.node).get(..1)?, None),
+            _ => return None,
+        };
+        let op = binary_op(operator).filter(|op| as_unary(*op).is_some())?;
+        let [name] = self.children(ty.node).as_slice().try_into().ok()?;
+        let name: Child<'t> = name;
+        if !matches!(name.kind, Kind::TypeIdentifier | Kind::QualifiedIdentifier | Kind::TemplateType) {
+            return None;
+        }
+        let path = self.path(name.node, name.kind);
+        if self.names.is_cast(&path, op) {
+            return None;
+        }
+        let left = Expr { span: self.span_of(name.node), kind: ExprKind::Name(path) };
+        let start = value.node.start_byte();
+        let right = match argument {
+            Some(argument) => Piece::Operand(argument.node),
+            None => Piece::Lowered(self.unsigned_number(value.node)),
+        };
+        Some(Product { left, operator: Piece::Operator(op, self.span(start..start + 1)), right })
     }
 
     /// Whether a call is a comparison chain in disguise, to be read by [`Self::binary_chain`].

@@ -2,9 +2,7 @@
 
 use super::specifiers::Specifiers;
 use super::{Child, Lowering, of_kind, part};
-use crate::model::ast::{
-    Alias, BinaryOp, Expr, ExprKind, Init, Name, Stmt, StmtKind, TypeExpr, TypeKind, VarDecl, VarQuals,
-};
+use crate::model::ast::{Alias, BinaryOp, Expr, ExprKind, Init, Name, Stmt, StmtKind, TypeExpr, TypeKind, VarDecl};
 use crate::syntax::{Field, Kind, Node};
 
 /// One declarator of a declaration.
@@ -309,69 +307,6 @@ impl<'t> Lowering<'t> {
         }
         let left = Expr { span: self.span_of(ty.node), kind: ExprKind::Name(self.path(ty.node, ty.kind)) };
         self.declarator_as_operator(left, *declarator)
-    }
-
-    /// `T (*p)[4] = q;`, `T (&r)[4] = q;`: read as an assignment to an element of what `T` returns.
-    pub(super) fn declaration_in_disguise(&mut self, expr: Child<'t>) -> Option<VarDecl> {
-        let (target, value) = match expr.kind {
-            Kind::AssignmentExpression => {
-                let children = self.children(expr.node);
-                (part(&children, Field::Left)?, Some(part(&children, Field::Right)?))
-            }
-            Kind::SubscriptExpression => (expr, None),
-            _ => return None,
-        };
-        let mut lengths = Vec::new();
-        let mut at = target;
-        while at.kind == Kind::SubscriptExpression {
-            let children = self.children(at.node);
-            let indices = part(&children, Field::Indices)?;
-            let [length] = self.children(indices.node).as_slice().try_into().ok()?;
-            lengths.push(length);
-            at = part(&children, Field::Argument)?;
-        }
-        if at.kind != Kind::CallExpression || lengths.is_empty() {
-            return None;
-        }
-        let call = self.children(at.node);
-        let (function, arguments) = (part(&call, Field::Function)?, part(&call, Field::Arguments)?);
-        let [argument]: [Child<'t>; 1] = self.children(arguments.node).as_slice().try_into().ok()?;
-        if argument.kind != Kind::PointerExpression {
-            return None;
-        }
-        let pointer = self.children(argument.node);
-        let name = part(&pointer, Field::Argument).filter(|n| n.kind == Kind::Identifier)?;
-        let is_reference = part(&pointer, Field::Operator).is_some_and(|o| self.text_of(o.node) == "&");
-        let element = match function.kind {
-            Kind::PrimitiveType | Kind::SizedTypeSpecifier => self.type_kind(function),
-            Kind::Identifier | Kind::QualifiedIdentifier | Kind::TemplateFunction => {
-                let path = self.path(function.node, function.kind);
-                if !self.names.may_be_type(&path) {
-                    return None;
-                }
-                super::types::named(path)
-            }
-            _ => return None,
-        };
-        let span = self.span_of(expr.node);
-        let mut ty = Self::plain_type(self.span_of(function.node), element);
-        for length in lengths {
-            let length = Some(Box::new(self.expr(length.node)));
-            ty = Self::plain_type(span, TypeKind::Array(Box::new(ty), length));
-        }
-        let kind = if is_reference { TypeKind::Reference(Box::new(ty)) } else { TypeKind::Pointer(Box::new(ty)) };
-        let init = value.map(|v| self.initializer(v, true));
-        let decl = VarDecl {
-            name: self.name_of(name.node),
-            name_span: self.span_of(name.node),
-            span,
-            ty: Self::plain_type(span, kind),
-            quals: VarQuals::default(),
-            init,
-            align: None,
-        };
-        self.names.add_value(&decl.name);
-        Some(decl)
     }
 
     /// `typedef T a, *b;`. A record without a name gets the first plain one.

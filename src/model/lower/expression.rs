@@ -14,7 +14,9 @@ impl<'t> Lowering<'t> {
         if let Some(expr) = self.leaf(node, kind) {
             return expr;
         }
-        self.deeper(|l| l.compound_expr(node, kind)).unwrap_or_else(|| self.unknown(node, "nested too deeply"))
+        let levels = if kind == Kind::BinaryExpression { 4 } else { 2 };
+        self.deeper_by(levels, |l| l.compound_expr(node, kind))
+            .unwrap_or_else(|| self.unknown(node, "nested too deeply"))
     }
 
     pub(super) fn unknown(&self, node: Node<'t>, why: &'static str) -> Expr {
@@ -47,15 +49,18 @@ impl<'t> Lowering<'t> {
     fn number(&self, node: Node<'t>) -> Expr {
         let text = self.text_of(node);
         let span = self.span_of(node);
-        match text.strip_prefix(['-', '+']) {
-            None => Expr { span, kind: literal::number(text) },
-            Some(digits) => {
-                let op = if text.starts_with('-') { UnaryOp::Minus } else { UnaryOp::Plus };
-                let digits_span = self.span(node.start_byte() + 1..node.end_byte());
-                let operand = Box::new(Expr { span: digits_span, kind: literal::number(digits) });
-                Expr { span, kind: ExprKind::Unary { op, operand } }
-            }
+        if text.strip_prefix(['-', '+']) == None { Expr { span, kind: literal::number(text) } } else {
+            let op = if text.starts_with('-') { UnaryOp::Minus } else { UnaryOp::Plus };
+            let operand = Box::new(self.unsigned_number(node));
+            Expr { span, kind: ExprKind::Unary { op, operand } }
         }
+    }
+
+    /// A number without its sign.
+    pub(super) fn unsigned_number(&self, node: Node<'t>) -> Expr {
+        let digits = self.text_of(node).trim_start_matches(['-', '+']);
+        let span = self.span(node.end_byte() - digits.len()..node.end_byte());
+        Expr { span, kind: literal::number(digits) }
     }
 
     fn compound_expr(&mut self, node: Node<'t>, kind: Kind) -> Expr {
@@ -76,6 +81,7 @@ impl<'t> Lowering<'t> {
             Kind::UnaryExpression | Kind::PointerExpression => self.unary(node),
             Kind::AssignmentExpression => self.assignment(node),
             Kind::ConditionalExpression => self.conditional(node),
+            Kind::CastExpression if self.is_product_in_cast(node) => return self.binary_chain(node),
             Kind::CastExpression => self.cast(node),
             Kind::CompoundLiteralExpression => self.compound_literal(node),
             Kind::InitializerList => ExprKind::InitList(self.list(node)),

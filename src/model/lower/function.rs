@@ -1,6 +1,7 @@
 //! Functions: kernels, device and host functions, methods, constructors, conversions; with and without a body.
 
 use super::declarator::Declared;
+use super::recover::is_statement;
 use super::specifiers::Specifiers;
 use super::{Child, Lowering, of_kind, part};
 use crate::model::ast::{
@@ -16,7 +17,7 @@ impl<'t> Lowering<'t> {
         let start = self.item_start.take().unwrap_or(node.start_byte());
         let children = self.children(node);
         let Some(declarator) = part(&children, Field::Declarator) else { return };
-        let body = part(&children, Field::Body);
+        let body = part(&children, Field::Body).map_or(Body::Absent, Body::Block);
         let span = self.span(start..node.end_byte());
         self.function_parts(&children, declarator, body, span);
     }
@@ -26,7 +27,7 @@ impl<'t> Lowering<'t> {
         &mut self,
         children: &[Child<'t>],
         declarator: Child<'t>,
-        body: Option<Child<'t>>,
+        body: Body<'_, 't>,
         span: Span,
     ) {
         let heads = std::mem::take(&mut self.heads);
@@ -39,23 +40,32 @@ impl<'t> Lowering<'t> {
         let outer = self.function.replace(name);
         let inits =
             of_kind(children, Kind::FieldInitializerList).map(|l| self.member_inits(l.node)).unwrap_or_default();
-        let statements = body.map(|body| self.function_body(&declared, body));
+        let statements = self.function_body(&declared, body);
         self.function = outer;
         self.names.close(mark);
         self.push_function(heads, &specifiers, declared, span, inits, statements);
     }
 
-    fn function_body(&mut self, declared: &Declared, body: Child<'t>) -> Vec<Stmt> {
+    fn function_body(&mut self, declared: &Declared, body: Body<'_, 't>) -> Option<Vec<Stmt>> {
         for param in &declared.params {
             self.names.add_value(&param.name);
         }
-        match body.kind {
-            Kind::TryStatement => {
+        match body {
+            Body::Absent => None,
+            Body::Block(body) if body.kind == Kind::TryStatement => {
                 let mut out = Vec::new();
                 self.statement_into(body, &mut out);
-                out
+                Some(out)
             }
-            _ => self.block(body.node),
+            Body::Block(body) => Some(self.block(body.node)),
+            Body::Broken(error, children) => {
+                self.gap(error, "syntax error");
+                let mut out = vec![Stmt { span: self.span_of(error), kind: StmtKind::Gap("syntax error") }];
+                for child in children.iter().filter(|c| is_statement(c.kind)) {
+                    self.statement_into(*child, &mut out);
+                }
+                Some(out)
+            }
         }
     }
 
@@ -170,11 +180,30 @@ impl<'t> Lowering<'t> {
         out
     }
 
-    /// A function definition inside of a function: a macro with a block behind it, read as one.
+    /// A function definition inside of a function. With a type it is a real one behind a brace that is missing; without, a macro with a
+    /// block behind it.
     pub(super) fn function_in_body(&mut self, node: Node<'t>, out: &mut Vec<Stmt>) {
-        self.gap(node, "function inside a function");
-        out.push(Stmt { span: self.span_of(node), kind: StmtKind::Gap("function inside a function") });
+        let children = self.children(node);
+        let is_real = children.iter().any(|c| c.field == Field::Type && c.kind != Kind::TypeIdentifier)
+            || children.iter().any(|c| c.kind == Kind::Token && self.text_of(c.node).starts_with("__"));
+        if is_real {
+            self.function_definition(node);
+            return;
+        }
+        let Some(body) = part(&children, Field::Body) else { return };
+        let head = self.span(node.start_byte()..body.node.start_byte());
+        self.gap(node, "block behind an unknown word");
+        out.push(Stmt { span: head, kind: StmtKind::Gap("block behind an unknown word") });
+        self.statement_into(body, out);
     }
+}
+
+/// What stands behind the header of a function.
+pub(super) enum Body<'a, 't> {
+    Absent,
+    Block(Child<'t>),
+    /// An error with some statements left in it.
+    Broken(Node<'t>, &'a [Child<'t>]),
 }
 
 struct Owner {

@@ -53,6 +53,12 @@ impl<'t> Lowering<'t> {
                 let branch = self.branch(node, child.kind);
                 self.item_list(&branch);
             }
+            Kind::ExpressionStatement => {
+                let inner = self.children(node).into_iter().find(|c| c.kind != Kind::Token);
+                for decl in inner.and_then(|i| self.declaration_in_disguise(i)).unwrap_or_default() {
+                    self.global(None, decl);
+                }
+            }
             Kind::Error => self.error_item(node, None),
             _ => {}
         }

@@ -6,6 +6,7 @@
 mod binary;
 mod declaration;
 mod declarator;
+mod disguise;
 mod expression;
 mod function;
 mod items;
@@ -30,7 +31,8 @@ use crate::preprocess::{Expanded, OffsetMap};
 use crate::source::{FileId, Span};
 use crate::syntax::{self, Field, Kind, Node, UnrollPragma};
 
-/// Nesting beyond this is not read: everything behind this stage may recurse without looking at the stack.
+/// Nesting beyond this is not read: everything behind this stage may recurse without looking at the stack. An operand counts 2, a
+/// statement 4, so that an unoptimised build stays within the 2 MB that a thread has.
 const MAX_DEPTH: u32 = 400;
 
 /// The lowered form of a preprocessed file.
@@ -45,24 +47,8 @@ pub fn lower_parsed(file: FileId, expanded: &Expanded, parsed: &syntax::Parsed) 
         let gap = Gap { span: None, file, function: None, why: "the parser gave up".into() };
         return Unit { gaps: vec![gap], ..Unit::default() };
     };
-    let mut lowering = Lowering {
-        text: &expanded.text,
-        map: &expanded.map,
-        file,
-        unrolls: &parsed.unrolls,
-        unit: Unit::default(),
-        scope: Vec::new(),
-        class: None,
-        class_templates: Vec::new(),
-        heads: Vec::new(),
-        item_start: None,
-        typedef_name: None,
-        defs: Definitions::default(),
-        names: Names::default(),
-        function: None,
-        depth: 0,
-    };
-    lowering.items(root);
+    let mut lowering = Lowering::new(file, &expanded.text, &expanded.map, &parsed.unrolls);
+    lowering.file_items(root);
     let Lowering { mut unit, defs, .. } = lowering;
     unit.records = defs.records;
     unit.enums = defs.enums;
@@ -91,6 +77,8 @@ struct Definitions {
 /// The state of one lowering: where it stands, and what it has seen.
 struct Lowering<'t> {
     text: &'t str,
+    /// Where `text` begins in the expanded file: a part that the parser lost is read again on its own.
+    base: usize,
     map: &'t OffsetMap,
     file: FileId,
     unrolls: &'t [UnrollPragma],
@@ -116,6 +104,27 @@ struct Lowering<'t> {
 }
 
 impl<'t> Lowering<'t> {
+    fn new(file: FileId, text: &'t str, map: &'t OffsetMap, unrolls: &'t [UnrollPragma]) -> Self {
+        Self {
+            text,
+            base: 0,
+            map,
+            file,
+            unrolls,
+            unit: Unit::default(),
+            scope: Vec::new(),
+            class: None,
+            class_templates: Vec::new(),
+            heads: Vec::new(),
+            item_start: None,
+            typedef_name: None,
+            defs: Definitions::default(),
+            names: Names::default(),
+            function: None,
+            depth: 0,
+        }
+    }
+
     /// All children but made-up tokens.
     #[allow(clippy::unused_self, reason = "reads like the other questions to a node")]
     fn children(&self, node: Node<'t>) -> Vec<Child<'t>> {
@@ -144,7 +153,7 @@ impl<'t> Lowering<'t> {
     }
 
     fn span(&self, range: Range<usize>) -> Span {
-        self.map.span(self.file, range)
+        self.map.span(self.file, self.base + range.start..self.base + range.end)
     }
 
     fn gap(&mut self, node: Node<'_>, why: &str) {
@@ -154,12 +163,17 @@ impl<'t> Lowering<'t> {
 
     /// Runs `read` one level deeper, or not at all where the nesting is too deep.
     fn deeper<R>(&mut self, read: impl FnOnce(&mut Self) -> R) -> Option<R> {
-        if self.depth >= MAX_DEPTH {
+        self.deeper_by(1, read)
+    }
+
+    /// The same for constructs whose level takes more stack than an operand's.
+    fn deeper_by<R>(&mut self, levels: u32, read: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.depth + levels > MAX_DEPTH {
             return None;
         }
-        self.depth += 1;
+        self.depth += levels;
         let result = read(self);
-        self.depth -= 1;
+        self.depth -= levels;
         Some(result)
     }
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::ast::{Name, Path};
+use crate::model::ast::{BinaryOp, Name, Path};
 
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -62,12 +62,30 @@ impl Names {
         !self.is_value(name) && (self.types.contains(name) || is_well_known_type(name))
     }
 
-    /// Whether `(path)` in front of an operand can be a cast: nothing says that it names a value.
+    /// Whether `(path) op x` is a cast of `op x` and not an operation on two values. Where nothing is known of the name, its
+    /// spelling tells: types out of headers are written `Real`, constants `N`, and nobody casts `+x`.
+    pub(super) fn is_cast(&self, path: &Path, op: BinaryOp) -> bool {
+        if self.is_type_path(path) {
+            return true;
+        }
+        let is_known = match path.as_simple() {
+            Some(name) => self.is_value(name) || self.is_function(name),
+            None => self.is_function(path.last()),
+        };
+        let name = path.last();
+        let looks_like_type =
+            name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains(|c: char| c.is_ascii_lowercase());
+        !is_known && op != BinaryOp::Add && looks_like_type
+    }
+
+    /// Whether `(path)` in front of brackets or in `sizeof` can be a cast: nothing says that it names a value.
     pub(super) fn may_be_type(&self, path: &Path) -> bool {
         let name = path.last();
         match path.as_simple() {
-            Some(name) => self.is_type(name) || !(self.is_value(name) || self.is_function(name)),
-            None => self.is_type(name) || !self.is_function(name),
+            Some(name) => {
+                self.is_type(name) || !(self.is_value(name) || self.is_function(name) || is_math_function(name))
+            }
+            None => self.types.contains(name) || !(self.is_function(name) || is_math_function(name)),
         }
     }
 
@@ -131,5 +149,27 @@ fn is_well_known_type(name: &str) -> bool {
             | "bool"
             | "void"
             | "clock_t"
+    )
+}
+
+/// Functions of the C library that are written in brackets to keep macros of that name away.
+fn is_math_function(name: &str) -> bool {
+    matches!(
+        name,
+        "abs"
+            | "fabs"
+            | "fabsf"
+            | "sqrt"
+            | "sqrtf"
+            | "ceil"
+            | "floor"
+            | "round"
+            | "exp"
+            | "log"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "min"
+            | "max"
     )
 }

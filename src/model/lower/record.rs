@@ -60,7 +60,9 @@ impl<'t> Lowering<'t> {
             }
         }
         let members = self.children(body.node);
-        let _ = self.deeper(|l| l.record_body(&mut record, &members));
+        if self.deeper_by(20, |l| l.record_body(&mut record, &members)).is_none() {
+            self.gap(node, "nested too deeply");
+        }
         let result = TypeKind::Named(Path::simple(name));
         self.defs.records.push(record);
         result

@@ -5,6 +5,9 @@ use crate::model::ast::{Asm, Expr, ExprKind, Init, Name, Stmt, StmtKind, SwitchC
 use crate::preprocess::{Expanded, OffsetMap, Segment};
 use crate::syntax::{Field, Kind, Node};
 
+/// The longest chain of `else if` that is read.
+const MAX_ELSE_IFS: usize = 200;
+
 impl<'t> Lowering<'t> {
     /// The statements of a block in a scope of their own.
     pub(super) fn block(&mut self, node: Node<'t>) -> Vec<Stmt> {
@@ -37,7 +40,7 @@ impl<'t> Lowering<'t> {
     }
 
     pub(super) fn statement_into(&mut self, child: Child<'t>, out: &mut Vec<Stmt>) {
-        let read = self.deeper(|l| l.statement_kind(child, out));
+        let read = self.deeper_by(4, |l| l.statement_kind(child, out));
         if read.is_none() {
             self.gap(child.node, "nested too deeply");
             out.push(Stmt { span: self.span_of(child.node), kind: StmtKind::Gap("nested too deeply") });
@@ -136,8 +139,8 @@ impl<'t> Lowering<'t> {
         };
         let kind = if inner.kind == Kind::GnuAsmExpression {
             StmtKind::Asm(self.asm(inner.node))
-        } else if let Some(decl) = self.declaration_in_disguise(inner) {
-            StmtKind::Decl(vec![decl])
+        } else if let Some(decls) = self.declaration_in_disguise(inner) {
+            StmtKind::Decl(decls)
         } else {
             StmtKind::Expr(self.expr(inner.node))
         };
@@ -204,19 +207,47 @@ impl<'t> Lowering<'t> {
         }
     }
 
+    /// A chain of `else if` is read in a loop: it may be long without being nested for the reader.
     fn if_statement(&mut self, node: Node<'t>) -> StmtKind {
-        let children = self.children(node);
-        let is_constexpr = children.iter().any(|c| c.kind == Kind::Token && self.text_of(c.node) == "constexpr");
         let mark = self.names.open();
-        let (init, condition) = self.condition(&children, node);
-        let init = self.as_one(node, init);
-        let then = match part(&children, Field::Consequence) {
-            Some(then) => self.statement(then),
-            None => Stmt { span: self.span_of(node), kind: StmtKind::Empty },
-        };
-        let otherwise = part(&children, Field::Alternative).map(|a| Box::new(self.statement(a)));
+        let mut chain = Vec::new();
+        let mut next = Some(node);
+        let mut otherwise = None;
+        while let Some(node) = next.take() {
+            let children = self.children(node);
+            let is_constexpr = children.iter().any(|c| c.kind == Kind::Token && self.text_of(c.node) == "constexpr");
+            let (init, condition) = self.condition(&children, node);
+            let init = self.as_one(node, init);
+            let then = match part(&children, Field::Consequence) {
+                Some(then) => Box::new(self.statement(then)),
+                None => Box::new(Stmt { span: self.span_of(node), kind: StmtKind::Empty }),
+            };
+            chain.push((self.span_of(node), StmtKind::If { is_constexpr, init, condition, then, otherwise: None }));
+            let Some(alternative) = part(&children, Field::Alternative) else { break };
+            let inner = self.children(alternative.node).into_iter().find(|c| c.kind != Kind::Token);
+            match inner {
+                Some(inner) if inner.kind == Kind::IfStatement && chain.len() < MAX_ELSE_IFS => next = Some(inner.node),
+                Some(inner) if inner.kind == Kind::IfStatement => {
+                    self.gap(inner.node, "nested too deeply");
+                    let kind = StmtKind::Gap("nested too deeply");
+                    otherwise = Some(Box::new(Stmt { span: self.span_of(inner.node), kind }));
+                }
+                _ => otherwise = Some(Box::new(self.statement(alternative))),
+            }
+        }
         self.names.close(mark);
-        StmtKind::If { is_constexpr, init, condition, then: Box::new(then), otherwise }
+        let mut result = StmtKind::Empty;
+        while let Some((span, mut kind)) = chain.pop() {
+            if let StmtKind::If { otherwise: slot, .. } = &mut kind {
+                *slot = otherwise.take();
+            }
+            if chain.is_empty() {
+                result = kind;
+            } else {
+                otherwise = Some(Box::new(Stmt { span, kind }));
+            }
+        }
+        result
     }
 
     fn body(&mut self, children: &[Child<'t>], node: Node<'t>) -> Box<Stmt> {

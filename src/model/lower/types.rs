@@ -135,6 +135,10 @@ impl<'t> Lowering<'t> {
     }
 
     pub(super) fn template_args(&mut self, list: Node<'t>) -> Vec<TemplateArg> {
+        self.deeper(|l| l.template_arg_list(list)).unwrap_or_default()
+    }
+
+    fn template_arg_list(&mut self, list: Node<'t>) -> Vec<TemplateArg> {
         let children = self.children(list);
         let mut args = Vec::with_capacity(children.len());
         for child in children {

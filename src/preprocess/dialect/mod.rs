@@ -128,14 +128,15 @@ fn rule_of_undefined(word: &[u8]) -> Option<Rule> {
 
 /// Rewrites in place; no byte moves.
 pub(super) fn rewrite(text: &mut [u8]) {
-    let mut rewriter = Rewriter { text, before: [Token::default(); 3], open: Vec::new() };
+    let mut rewriter = Rewriter { text, seen: [Token::default(); 4], newest: 0, open: Vec::new() };
     rewriter.run();
 }
 
 struct Rewriter<'t> {
     text: &'t mut [u8],
-    /// The tokens before the one at hand, nearest first; what was removed does not count.
-    before: [Token; 3],
+    /// The tokens before the one at hand, a ring; what was removed does not count.
+    seen: [Token; 4],
+    newest: usize,
     /// What each open bracket holds, innermost last.
     open: Vec<Holds>,
 }
@@ -166,7 +167,7 @@ impl Rewriter<'_> {
                 Shape::Literal | Shape::End => true,
             };
             if kept {
-                self.before = [token, self.before[0], self.before[1]];
+                self.remember(token);
             }
         }
     }
@@ -210,12 +211,28 @@ impl Rewriter<'_> {
 
     /// Whether a brace behind the tokens before it opens statements rather than declarations or values.
     fn opens_statements(&self) -> bool {
-        let before = self.slice(self.before[0]);
+        let before = self.slice(self.before(0));
         self.open.last() == Some(&Holds::Statements)
             || matches!(
                 before,
                 b")" | b"]" | b"const" | b"noexcept" | b"override" | b"final" | b"else" | b"do" | b"try" | b"mutable"
             )
+    }
+
+    /// The token `back` places before the nearest one before the token at hand.
+    fn before(&self, back: usize) -> Token {
+        self.seen[(self.newest + 4 - back) % 4]
+    }
+
+    fn remember(&mut self, token: Token) {
+        self.newest = (self.newest + 1) % 4;
+        self.seen[self.newest] = token;
+    }
+
+    /// Takes the nearest token back.
+    fn forget(&mut self) {
+        self.seen[self.newest] = Token::default();
+        self.newest = (self.newest + 3) % 4;
     }
 
     fn slice(&self, token: Token) -> &[u8] {

@@ -74,8 +74,8 @@ impl Rewriter<'_> {
     /// Whether an attribute that ends at `end` closes a declarator: `s[4] __align__(8);`
     fn is_behind_declarator(&self, end: usize) -> bool {
         let follows = byte(self.text, next_token(self.text, end).start);
-        let last = self.slice(self.before[0]);
-        let name = self.before[0].shape == Shape::Word
+        let last = self.slice(self.before(0));
+        let name = self.before(0).shape == Shape::Word
             && !is_type_keyword(last)
             && !matches!(last, b"struct" | b"union" | b"class");
         matches!(follows, b';' | b',' | b'=' | b')') && (last == b"]" || last == b")" || name)
@@ -126,10 +126,10 @@ impl Rewriter<'_> {
 
     /// The grammar takes `* __restrict__` and, for the other spellings, nothing between the star and the word.
     fn restrict(&mut self, token: Token) -> bool {
-        let last = self.before[0];
+        let last = self.before(0);
         match self.slice(last) {
             b"*" => true,
-            b"const" if self.slice(self.before[1]) == b"*" => {
+            b"const" if self.slice(self.before(1)) == b"*" => {
                 let exchanged = [self.slice(token), b" ", b"const"].concat();
                 let room = token.end - last.start;
                 if exchanged.len() > room {
@@ -172,11 +172,11 @@ impl Rewriter<'_> {
     }
 
     pub(super) fn at_statement(&self) -> bool {
-        self.before[0].shape == Shape::End || matches!(self.slice(self.before[0]), b";" | b"{" | b"}" | b":")
+        self.before(0).shape == Shape::End || matches!(self.slice(self.before(0)), b";" | b"{" | b"}" | b":")
     }
 
     fn typename(&mut self, token: Token) -> bool {
-        if self.slice(self.before[0]) == b"using" {
+        if self.slice(self.before(0)) == b"using" {
             return self.gone(token.start, token.end);
         }
         let start = self.after(token);
@@ -245,18 +245,19 @@ impl Rewriter<'_> {
 
     /// `[=] __host__ __device__ (int i) { ... }`
     fn execution_space(&mut self, token: Token) -> bool {
-        if self.slice(self.before[0]) != b"]" {
+        if self.slice(self.before(0)) != b"]" {
             return true;
         }
-        let mut last = token;
-        loop {
-            let next = self.after(last);
+        let mut next = self.after(token);
+        // Both words at most, and perhaps a third by mistake.
+        for _ in 0..3 {
             match self.slice(next) {
-                b"__host__" | b"__device__" | b"__global__" => last = next,
+                b"__host__" | b"__device__" | b"__global__" => next = self.after(next),
                 b"(" | b"{" | b"mutable" => return self.gone(token.start, token.end),
                 _ => return true,
             }
         }
+        true
     }
 
     /// `template class X<int>;` makes code, but says nothing new. Instances of kernels stay.
@@ -283,7 +284,7 @@ impl Rewriter<'_> {
             (b"(", b")") => "(*this)",
             _ => return true,
         };
-        let is_statement = self.at_statement() || matches!(self.slice(self.before[0]), b"else" | b")" | b"return");
+        let is_statement = self.at_statement() || matches!(self.slice(self.before(0)), b"else" | b")" | b"return");
         let Some((open, end)) = self.parentheses(second) else { return true };
         if !is_statement || byte(self.text, next_token(self.text, end).start) != b';' {
             return true;
@@ -297,7 +298,7 @@ impl Rewriter<'_> {
     }
 
     fn unsigned_conversion(&mut self, token: Token) -> bool {
-        let converts = self.parentheses(token).is_some() && self.before[0].shape != Shape::Word;
+        let converts = self.parentheses(token).is_some() && self.before(0).shape != Shape::Word;
         if converts && let Some(word) = self.text.get_mut(token.start..token.end) {
             word.copy_from_slice(b"uint32_t");
         }
@@ -331,7 +332,7 @@ impl Rewriter<'_> {
         let star = self.after(token);
         let next = self.after(star);
         let is_default =
-            self.slice(self.before[0]) == b"=" && self.slice(star) == b"*" && matches!(self.slice(next), b"," | b">");
+            self.slice(self.before(0)) == b"=" && self.slice(star) == b"*" && matches!(self.slice(next), b"," | b">");
         if is_default {
             self.blank(star.start, star.end);
         }
@@ -383,7 +384,7 @@ impl Rewriter<'_> {
         let value = self.after(equals);
         let matches =
             self.slice(star) == b"*" && self.slice(equals) == b"=" && matches!(self.slice(value), b"nullptr" | b"0");
-        if matches && self.slice(self.before[0]) == b":" {
+        if matches && self.slice(self.before(0)) == b":" {
             self.blank(star.start, star.end);
         }
         true
@@ -391,9 +392,9 @@ impl Rewriter<'_> {
 
     /// A default argument in braces, the only one whose type is not written beside it.
     pub(super) fn default_braces(&mut self, token: Token) -> bool {
-        let equals = self.before[0];
+        let equals = self.before(0);
         let is_list = self.open.len() >= 2 && self.open.get(self.open.len() - 2) == Some(&Holds::List);
-        let names = self.before[1].shape == Shape::Word;
+        let names = self.before(1).shape == Shape::Word;
         if self.slice(equals) != b"=" || !names {
             return true;
         }
@@ -404,14 +405,14 @@ impl Rewriter<'_> {
         }
         self.blank(equals.start, end);
         self.open.pop();
-        self.before = [self.before[1], self.before[2], Token::default()];
+        self.forget();
         false
     }
 
     /// `int : 4;` pads a struct of bit-fields.
     pub(super) fn unnamed_bit_field(&mut self, token: Token) -> bool {
-        let kind = self.before[0];
-        let starts = matches!(self.slice(self.before[1]), b";" | b"{" | b"}");
+        let kind = self.before(0);
+        let starts = matches!(self.slice(self.before(1)), b";" | b"{" | b"}");
         let width = self.after(token);
         if starts
             && is_type_keyword(self.slice(kind))
@@ -419,7 +420,7 @@ impl Rewriter<'_> {
             && self.slice(self.after(width)) == b";"
         {
             self.blank(kind.start, width.end);
-            self.before = [self.before[1], self.before[2], Token::default()];
+            self.forget();
             return false;
         }
         true

@@ -1,7 +1,8 @@
 //! Tokens of the expanded text, read forwards from anywhere.
 
 use crate::source::lexical::{
-    byte, is_digit_separator, is_ident_start, skip_comment, skip_ident, skip_number, skip_quoted, skip_raw_string,
+    byte, is_digit_separator, is_ident_start, is_raw_quote, skip_comment, skip_ident, skip_number, skip_quoted,
+    skip_raw_string,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,17 +34,18 @@ const MAX_LOOKAHEAD_BYTES: usize = 8 << 10;
 /// The first token at or behind `at`.
 pub(super) fn next_token(text: &[u8], mut at: usize) -> Token {
     let mut new_line = at == 0;
-    loop {
-        match byte(text, at) {
+    while let Some(byte) = text.get(at) {
+        match byte {
             b'\n' => {
                 new_line = true;
                 at += 1;
             }
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => at += 1,
-            b'\\' if matches!(byte(text, at + 1), b'\n' | b'\r') => at += 1,
+            b'\\' if matches!(self::byte(text, at + 1), b'\n' | b'\r') => at += 1,
             b'/' => match skip_comment(text, at) {
                 Some(after) => {
-                    new_line |= byte(text, at + 1) == b'*' && text.get(at..after).is_some_and(|c| c.contains(&b'\n'));
+                    let is_block = self::byte(text, at + 1) == b'*';
+                    new_line |= is_block && text.get(at..after).is_some_and(|c| c.contains(&b'\n'));
                     at = after;
                 }
                 None => break,
@@ -62,12 +64,11 @@ fn shape(text: &[u8], at: usize, new_line: bool) -> (Shape, usize) {
     let first = byte(text, at);
     if is_ident_start(first) {
         let end = skip_ident(text, at);
-        let prefix = text.get(at..end).unwrap_or(&[]);
-        return match byte(text, end) {
-            b'"' if matches!(prefix, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") => {
-                (Shape::Literal, skip_raw_string(text, end))
-            }
-            b'"' | b'\'' if matches!(prefix, b"L" | b"u" | b"U" | b"u8") => (Shape::Literal, skip_quoted(text, end)),
+        let quote = byte(text, end);
+        let is_prefix = matches!(quote, b'"' | b'\'') && matches!(text.get(at..end), Some(b"L" | b"u" | b"U" | b"u8"));
+        return match quote {
+            b'"' if is_raw_quote(text, end) => (Shape::Literal, skip_raw_string(text, end)),
+            _ if is_prefix => (Shape::Literal, skip_quoted(text, end)),
             _ => (Shape::Word, end),
         };
     }
@@ -139,7 +140,8 @@ pub(super) fn closing_angle(text: &[u8], open: usize) -> Option<usize> {
 /// Gives its end and whether it holds a `::`.
 pub(super) fn qualified_name(text: &[u8], mut token: Token) -> Option<(usize, bool)> {
     let mut qualified = false;
-    loop {
+    let start = token.start;
+    while token.start - start < MAX_LOOKAHEAD_BYTES {
         if byte(text, token.start) == b':' && byte(text, token.end) == b':' && token.shape == Shape::Punct {
             token = next_token(text, token.end + 1);
             qualified = true;
@@ -172,6 +174,7 @@ pub(super) fn qualified_name(text: &[u8], mut token: Token) -> Option<(usize, bo
         }
         token = next;
     }
+    None
 }
 
 /// Three or more letters, digits and `_`, none of them lower case, at least one a letter.

@@ -8,10 +8,10 @@ impl Rewriter<'_> {
     /// False where the word is gone.
     pub(super) fn undefined(&mut self, token: Token) -> bool {
         let next = self.after(token);
-        if self.slice(self.before[0]) == b"::" || matches!(self.slice(self.before[0]), b"." | b"#") {
+        if self.slice(self.before(0)) == b"::" || matches!(self.slice(self.before(0)), b"." | b"#") {
             return true;
         }
-        if next.shape == Shape::Literal || (self.before[0].shape == Shape::Literal && !self.is_operand_end(next)) {
+        if next.shape == Shape::Literal || (self.before(0).shape == Shape::Literal && !self.is_operand_end(next)) {
             return self.between_literals(token, next);
         }
         if byte(self.text, next.start) == b'(' && next.shape == Shape::Punct {
@@ -81,21 +81,21 @@ impl Rewriter<'_> {
     }
 
     fn at_declaration(&self) -> bool {
-        self.at_statement() || self.slice(self.before[0]) == b">" || is_specifier(self.slice(self.before[0]))
+        self.at_statement() || self.slice(self.before(0)) == b">" || is_specifier(self.slice(self.before(0)))
     }
 
     /// `void WORD name(`
     fn is_convention(&self, next: Token) -> bool {
-        let last = self.slice(self.before[0]);
+        let last = self.slice(self.before(0));
         let behind_type = is_type_keyword(last)
-            || (self.before[0].shape == Shape::Word && !is_other_keyword(last))
-            || (matches!(last, b"*" | b"&") && self.before[1].shape == Shape::Word);
+            || (self.before(0).shape == Shape::Word && !is_other_keyword(last))
+            || (matches!(last, b"*" | b"&") && self.before(1).shape == Shape::Word);
         behind_type && !is_other_keyword(self.slice(next)) && byte(self.text, self.after(next).start) == b'('
     }
 
     /// `class WORD Name {`
     fn is_class_attribute(&self, next: Token) -> bool {
-        matches!(self.slice(self.before[0]), b"class" | b"struct" | b"union")
+        matches!(self.slice(self.before(0)), b"class" | b"struct" | b"union")
             && matches!(byte(self.text, self.after(next).start), b'{' | b':')
     }
 
@@ -111,7 +111,7 @@ impl Rewriter<'_> {
         if next.shape != Shape::Word && byte(self.text, next.start) != b'}' {
             return true;
         }
-        let last = self.slice(self.before[0]);
+        let last = self.slice(self.before(0));
         let names_function = next.shape == Shape::Word && byte(self.text, self.after(next).start) == b'(';
         let before_type = is_type_keyword(self.slice(next)) || is_specifier(self.slice(next));
         let is_attribute = (is_type_keyword(last) && names_function)

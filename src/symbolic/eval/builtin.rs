@@ -33,12 +33,11 @@ impl<'p> Eval<'p> {
 
     /// Functions of both sides: `min`, `make_float4`, maths.
     fn common_call(&mut self, name: &str, args: &'p [Expr], expr: &'p Expr) -> Option<Value<'p>> {
-        if let Some(vector) = name.strip_prefix("make_") {
-            if builtin_vector(vector).is_some() {
+        if let Some(vector) = name.strip_prefix("make_")
+            && builtin_vector(vector).is_some() {
                 let ty = self.vector_type(vector);
                 return Some(self.construct_args(&ty, args));
             }
-        }
         let float = math_function(name);
         match name {
             "min" | "max" | "umin" | "umax" | "fmin" | "fmax" | "fminf" | "fmaxf" | "__min" | "__max" => {
@@ -305,12 +304,11 @@ impl<'p> Eval<'p> {
         } else {
             self.value_scope(value).max(if kind.is_empty() { self.terms.scope(&lane_poly) } else { Scope::Grid })
         };
-        if let (Value::Int { poly, ty }, Some(by)) = (value, lane_poly.as_lanes()) {
-            if poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) {
+        if let (Value::Int { poly, ty }, Some(by)) = (value, lane_poly.as_lanes())
+            && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) {
                 let moved = self.move_lanes(poly, &by, kind, width);
                 return Value::Int { poly: moved, ty: *ty };
             }
-        }
         self.fresh(&value.ty(), scope, "a shuffled value")
     }
 
@@ -346,12 +344,9 @@ impl<'p> Eval<'p> {
         }
         let Some(pointer) = pointer else { return Value::Void };
         let place = self.target(&pointer);
-        match place.base {
-            Base::Object(_) => self.clobber(&[pointer]),
-            _ => {
-                self.touch(&place, expr.span, Operation::Atomic);
-                self.forget_loads(place.base);
-            }
+        if let Base::Object(_) = place.base { self.clobber(&[pointer]) } else {
+            self.touch(&place, expr.span, Operation::Atomic);
+            self.forget_loads(place.base);
         }
         let ty = place.ty.value_type().clone();
         self.fresh(&ty, Scope::Lane, "an atomic's old value")
@@ -488,11 +483,10 @@ impl<'p> Eval<'p> {
                 let (Some(value), Some(lane)) = (values.first(), values.get(1)) else { return Value::Void };
                 let by = self.as_int(lane);
                 let kind = name.trim_start_matches("shfl");
-                if let (Value::Int { poly, ty }, Some(by)) = (value, by.as_lanes()) {
-                    if poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) && size <= 32 {
+                if let (Value::Int { poly, ty }, Some(by)) = (value, by.as_lanes())
+                    && poly.atoms().all(|a| self.terms.get(a).scope <= Scope::Block) && size <= 32 {
                         return Value::Int { poly: self.move_lanes(poly, &by, kind, size as usize), ty: *ty };
                     }
-                }
                 let is_one = kind.is_empty() && size == 32 && self.terms.scope(&by) <= Scope::Warp;
                 let scope = if is_one { Scope::Warp } else { Scope::Lane };
                 let scope = self.value_scope(value).min(scope);
@@ -534,13 +528,10 @@ impl<'p> Eval<'p> {
         });
         for (_, e) in &asm.outputs {
             let Some(place) = self.place(e) else { continue };
-            let value = match &lane_id {
-                Some(poly) => Value::Int { poly: poly.clone(), ty: Scalar::UInt },
-                None => {
-                    let ty = place.ty.value_type().clone();
-                    let scope = if text.contains("ld.") { Scope::Lane } else { scope };
-                    self.fresh(&ty, scope, "an asm result")
-                }
+            let value = if let Some(poly) = &lane_id { Value::Int { poly: poly.clone(), ty: Scalar::UInt } } else {
+                let ty = place.ty.value_type().clone();
+                let scope = if text.contains("ld.") { Scope::Lane } else { scope };
+                self.fresh(&ty, scope, "an asm result")
             };
             self.store(&place, value, span);
         }
@@ -657,13 +648,10 @@ impl<'p> Eval<'p> {
         let element = ty.pointee().cloned().unwrap_or(Ty::Unknown);
         let name = self.state.object(id).map(|o| o.name.clone()).unwrap_or_default();
         let key = RegionKey::Behind(target.base, Poly::constant(i64::from(span.start) << 20 | at as i64));
-        let base = match self.region_of.get(&key) {
-            Some(i) => Base::Memory(*i),
-            None => {
-                let base = self.new_memory(allocation(name, element.clone()));
-                self.remember_region(key, base);
-                base
-            }
+        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+            let base = self.new_memory(allocation(name, element.clone()));
+            self.remember_region(key, base);
+            base
         };
         if let Some(object) = self.state.object_mut(id) {
             object.set(at, Value::Pointer(Place { base, offset: Poly::zero(), ty: element }));

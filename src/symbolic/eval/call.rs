@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Argument, DEPTH_LIMIT, Eval, Frame, LaunchSite, Side};
 use crate::model::project::DeclId;
 use crate::model::types::{Binding, RecordTy, Ty};
-use crate::model::{Expr, ExprKind, Function, Init, Name, Param, Path, TemplateArg, TypeExpr, TypeKind};
+use crate::model::{Expr, ExprKind, Function, Init, Name, Param, Path, Stmt, StmtKind, TemplateArg, TypeExpr, TypeKind};
 use crate::source::{FileId, Span};
 use crate::symbolic::term::Poly;
 use crate::symbolic::value::{Base, Closure, Local, Place, RecordValue, Rest, State, Value};
@@ -53,11 +53,10 @@ impl<'p> Eval<'p> {
 
     fn call_name(&mut self, path: &'p Path, args: &'p [Expr], expr: &'p Expr) -> Outcome<'p> {
         if let Some(name) = path.as_simple() {
-            if self.is_variable(name) {
-                if let Some(value) = self.callable_variable(path, expr.span) {
+            if self.is_variable(name)
+                && let Some(value) = self.callable_variable(path, expr.span) {
                     return self.call_value(value, args, expr);
                 }
-            }
             let bound =
                 self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)).map(|(_, b)| b.clone());
             match bound {
@@ -84,11 +83,10 @@ impl<'p> Eval<'p> {
             })
             .collect();
         let has_body = free.iter().any(|id| self.project.function(*id).body.is_some());
-        if !has_body || is_reserved(path.last()) {
-            if let Some(outcome) = self.builtin_call(path, args, expr) {
+        if (!has_body || is_reserved(path.last()))
+            && let Some(outcome) = self.builtin_call(path, args, expr) {
                 return outcome;
             }
-        }
         if !free.is_empty() {
             let ids = self.in_scope(free, path);
             let explicit: Vec<Binding> = match path.last_args() {
@@ -353,19 +351,17 @@ impl<'p> Eval<'p> {
             if let Some(value @ (Value::Function(..) | Value::Closure(_))) = &arg.value {
                 if let Value::Function(id, _) = value {
                     let name = self.project.function(*id).name.clone();
-                    if let TypeKind::Named(path) = &param.ty.kind {
-                        if let Some(n) = path.as_simple() {
+                    if let TypeKind::Named(path) = &param.ty.kind
+                        && let Some(n) = path.as_simple() {
                             found.push((n.clone(), Binding::Function(name)));
                         }
-                    }
                 }
                 continue;
             }
-            if !matches!(param.ty.kind, TypeKind::Reference(_)) {
-                if let Ty::Array(inner, _) = &have {
+            if !matches!(param.ty.kind, TypeKind::Reference(_))
+                && let Ty::Array(inner, _) = &have {
                     have = Ty::Pointer(inner.clone());
                 }
-            }
             self.unify(&param.ty, &have, function, &mut found);
         }
         let mark = self.bindings_len();
@@ -403,13 +399,11 @@ impl<'p> Eval<'p> {
             (TypeKind::Pointer(inner), Ty::Pointer(t) | Ty::Array(t, _)) => self.unify(inner, t, function, found),
             (TypeKind::Reference(inner), t) => self.unify(inner, t.value_type(), function, found),
             (TypeKind::Array(inner, length), Ty::Array(t, n)) => {
-                if let (Some(e), Some(n)) = (length, n) {
-                    if let ExprKind::Name(path) = &e.kind {
-                        if let Some(name) = path.as_simple() {
+                if let (Some(e), Some(n)) = (length, n)
+                    && let ExprKind::Name(path) = &e.kind
+                        && let Some(name) = path.as_simple() {
                             found.push((name.clone(), Binding::Value(*n as i64)));
                         }
-                    }
-                }
                 self.unify(inner, t, function, found);
             }
             (TypeKind::Array(inner, _), Ty::Pointer(t)) => self.unify(inner, t, function, found),
@@ -490,7 +484,7 @@ impl<'p> Eval<'p> {
         if self.side == Side::Device || self.project.is_launching(id) {
             return true;
         }
-        function.body.as_ref().is_some_and(|b| b.len() <= 6)
+        function.body.as_ref().is_some_and(|b| straight_length(b).is_some_and(|n| n <= 12))
     }
 
     fn bind_params(&mut self, params: &'p [Param], args: Vec<Arg<'p>>) {
@@ -502,29 +496,25 @@ impl<'p> Eval<'p> {
                 break;
             }
             let ty = self.resolve(&param.ty);
-            let arg = match args.next() {
-                Some(a) => a,
-                None => {
-                    let value = match &param.default {
-                        Some(e) => self.eval_into(e, &ty),
-                        None => self.fresh(&ty, Scope::Grid, &param.name),
-                    };
-                    Arg { place: None, value: Some(value), span: param.span, is_launch_known: false }
-                }
+            let arg = if let Some(a) = args.next() { a } else {
+                let value = match &param.default {
+                    Some(e) => self.eval_into(e, &ty),
+                    None => self.fresh(&ty, Scope::Grid, &param.name),
+                };
+                Arg { place: None, value: Some(value), span: param.span, is_launch_known: false }
             };
             self.bind_param(param, &ty, &arg);
         }
     }
 
     fn bind_param(&mut self, param: &'p Param, ty: &Ty, arg: &Arg<'p>) {
-        if let TypeKind::Reference(_) = &param.ty.kind {
-            if let Some(place) = &arg.place {
+        if let TypeKind::Reference(_) = &param.ty.kind
+            && let Some(place) = &arg.place {
                 let inner = ty.value_type().clone();
                 let place = if inner == Ty::Unknown { place.clone() } else { Place { ty: inner, ..place.clone() } };
                 self.declare(&param.name, Local::Place(place));
                 return;
             }
-        }
         let value = self.arg_value(arg);
         if matches!(value, Value::Closure(_) | Value::Function(..) | Value::Group(_)) {
             self.declare(&param.name, Local::Value(value));
@@ -640,25 +630,21 @@ impl<'p> Eval<'p> {
         args: &'p [Expr],
         expr: &'p Expr,
     ) -> Outcome<'p> {
-        if !arrow {
-            if let Some(group) = self.group_of(base) {
+        if !arrow
+            && let Some(group) = self.group_of(base) {
                 return Outcome::Value(self.group_method(group, name, args, expr));
             }
-        }
         let owner = if arrow {
             let value = self.eval(base);
             self.target(&value)
         } else {
-            match self.place(base) {
-                Some(place) => place,
-                None => {
-                    let value = self.eval(base);
-                    if let Value::Unknown { .. } = value {
-                        self.arguments(args);
-                        return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane));
-                    }
-                    self.materialise(value)
+            if let Some(place) = self.place(base) { place } else {
+                let value = self.eval(base);
+                if let Value::Unknown { .. } = value {
+                    self.arguments(args);
+                    return Outcome::Value(Value::unknown(Ty::Unknown, Scope::Lane));
                 }
+                self.materialise(value)
             }
         };
         let Some(record) = owner.ty.as_record().cloned() else {
@@ -873,11 +859,10 @@ impl<'p> Eval<'p> {
         };
         let place = self.new_object(record.name.clone(), ty.value_type().clone(), Rest::Zero);
         let evaluated = self.arguments(args);
-        if let ([one], Some(have)) = (evaluated.as_slice(), evaluated.first().map(|a| self.arg_type(a))) {
-            if have.as_record().is_some_and(|r| r.name == record.name) {
+        if let ([one], Some(have)) = (evaluated.as_slice(), evaluated.first().map(|a| self.arg_type(a)))
+            && have.as_record().is_some_and(|r| r.name == record.name) {
                 return self.arg_value(one);
             }
-        }
         let span = args.first().map_or(Span::new(self.file(), 0, 0), |e| e.span);
         if record.declared.is_none() || !self.run_constructor_with(&place, &record, &evaluated, span) {
             self.aggregate(&place, &record, args, &evaluated, span);
@@ -1023,12 +1008,10 @@ impl<'p> Eval<'p> {
                         .and_then(|n| self.frame().and_then(|f| f.bindings.iter().rev().find(|(b, _)| b == n)))
                         .map(|(_, b)| b.clone());
                     if let Some(Binding::Function(name)) = bound {
-                        return Some((self.project.functions_named(&name, self.file()), Vec::new()));
+                        return Some((self.project.kernels_named(&name, self.file()), Vec::new()));
                     }
-                    let ids: Vec<DeclId> = self.project.functions_named(path.last(), self.file());
-                    let ids = self.in_scope(ids, path);
-                    let kernels: Vec<DeclId> =
-                        ids.into_iter().filter(|id| self.project.function(*id).quals.is_global).collect();
+                    let ids = self.project.kernels_named(path.last(), self.file());
+                    let kernels = self.in_scope(ids, path);
                     if !kernels.is_empty() {
                         let explicit =
                             path.last_args().unwrap_or(&[]).iter().map(|a| self.template_argument(a)).collect();
@@ -1112,6 +1095,22 @@ impl<'p> Eval<'p> {
     }
 }
 
+/// The number of statements of a body without loops; `None` if it loops.
+fn straight_length(body: &[Stmt]) -> Option<usize> {
+    body.iter().try_fold(0, |sum, stmt| {
+        let inner = match &stmt.kind {
+            StmtKind::Block(list) => straight_length(list)?,
+            StmtKind::If { then, otherwise, .. } => {
+                let other = otherwise.as_deref().map_or(Some(0), |s| straight_length(std::slice::from_ref(s)))?;
+                straight_length(std::slice::from_ref(then))? + other
+            }
+            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::RangeFor { .. } => return None,
+            _ => 0,
+        };
+        Some(sum + 1 + inner)
+    })
+}
+
 /// Whether a value points at an object numbered from `first` on.
 fn refers_to(value: &Value<'_>, first: u32) -> bool {
     match value {
@@ -1131,11 +1130,10 @@ fn unify_argument(arg: &TemplateArg, binding: Binding, function: &Function, foun
         },
         TemplateArg::Type(_) => return,
     };
-    if let Some(name) = path.as_simple() {
-        if function.template.iter().any(|t| t.name == *name) && !found.iter().any(|(n, _)| n == name) {
+    if let Some(name) = path.as_simple()
+        && function.template.iter().any(|t| t.name == *name) && !found.iter().any(|(n, _)| n == name) {
             found.push((name.clone(), binding));
         }
-    }
 }
 
 fn is_template_name(ty: &TypeExpr, function: &Function) -> bool {

@@ -42,11 +42,10 @@ impl<'p> Eval<'p> {
     }
 
     fn taint_name(&mut self, name: &crate::model::Name, value: &Expr) {
-        if self.is_launch_known(value) {
-            if let Some(frame) = self.frames.last_mut() {
+        if self.is_launch_known(value)
+            && let Some(frame) = self.frames.last_mut() {
                 frame.launch_known.push(name.clone());
             }
-        }
     }
 
     fn declare_reference(&mut self, decl: &'p VarDecl, inner: &'p TypeExpr, ty: &Ty) {
@@ -56,17 +55,14 @@ impl<'p> Eval<'p> {
             None => None,
         };
         let Some(init) = init else { return };
-        let place = match self.place(init) {
-            Some(place) => place,
-            None => {
-                let value = self.eval(init);
-                match value {
-                    c @ Value::Closure(_) => {
-                        self.declare(&decl.name, Local::Value(c));
-                        return;
-                    }
-                    other => self.materialise(other),
+        let place = if let Some(place) = self.place(init) { place } else {
+            let value = self.eval(init);
+            match value {
+                c @ Value::Closure(_) => {
+                    self.declare(&decl.name, Local::Value(c));
+                    return;
                 }
+                other => self.materialise(other),
             }
         };
         let ty = ty.value_type().clone();

@@ -144,25 +144,22 @@ impl<'p> Eval<'p> {
         is_restrict: bool,
     ) -> Place {
         let key = RegionKey::Allocation(allocation);
-        let base = match self.region_of.get(&key) {
-            Some(i) => Base::Memory(*i),
-            None => {
-                let base = self.new_memory(Memory {
-                    space: Space::Global,
-                    name: name.clone(),
-                    span: None,
-                    align,
-                    scope: Scope::Grid,
-                    is_restrict,
-                    is_const: false,
-                    shared: None,
-                    align_is_assumed: false,
-                    ty: element.clone(),
-                    global: None,
-                });
-                self.remember_region(key, base);
-                base
-            }
+        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+            let base = self.new_memory(Memory {
+                space: Space::Global,
+                name: name.clone(),
+                span: None,
+                align,
+                scope: Scope::Grid,
+                is_restrict,
+                is_const: false,
+                shared: None,
+                align_is_assumed: false,
+                ty: element.clone(),
+                global: None,
+            });
+            self.remember_region(key, base);
+            base
         };
         let offset = match offset {
             Some(bytes) => Poly::constant(bytes),
@@ -175,12 +172,11 @@ impl<'p> Eval<'p> {
         let is_const = matches!(&param.ty.kind, TypeKind::Pointer(t) if t.is_const);
         if let Some(Argument::Pointer { allocation, offset, align, .. }) = arg {
             let place = self.allocation_place(*allocation, *offset, &param.name, *align, inner, param.ty.is_restrict);
-            if let Base::Memory(i) = place.base {
-                if let Some(m) = self.memories.get_mut(i as usize) {
+            if let Base::Memory(i) = place.base
+                && let Some(m) = self.memories.get_mut(i as usize) {
                     m.span.get_or_insert(param.span);
                     m.is_const |= is_const;
                 }
-            }
             return Value::Pointer(place);
         }
         let base = self.new_memory(Memory {

@@ -31,7 +31,7 @@ impl<'p> Eval<'p> {
                 let ty = match (unsigned, *long || !fits) {
                     (false, false) => Scalar::Int,
                     (true, false) => Scalar::UInt,
-                    (false, true) if *value <= u64::from(u32::MAX) && !*long => Scalar::UInt,
+                    (false, true) if u32::try_from(*value).is_ok() && !*long => Scalar::UInt,
                     (false, true) => Scalar::Long,
                     (true, true) => Scalar::ULong,
                 };
@@ -149,11 +149,10 @@ impl<'p> Eval<'p> {
     /// A type that may turn out to be a variable (`sizeof(x)`).
     fn resolve_or_value(&mut self, ty: &'p TypeExpr) -> Ty {
         if let crate::model::TypeKind::Named(path) = &ty.kind {
-            if path.as_simple().is_some_and(|n| self.is_variable(n)) || self.resolve_path(path).is_none() {
-                if let Some(super::names::Named::Place(place)) = self.lookup(path, ty.span) {
+            if (path.as_simple().is_some_and(|n| self.is_variable(n)) || self.resolve_path(path).is_none())
+                && let Some(super::names::Named::Place(place)) = self.lookup(path, ty.span) {
                     return place.ty;
                 }
-            }
         }
         self.resolve(ty)
     }
@@ -193,12 +192,9 @@ impl<'p> Eval<'p> {
                     }
                     self.target(&value)
                 } else {
-                    match self.place(base) {
-                        Some(place) => place,
-                        None => {
-                            let value = self.eval(base);
-                            self.materialise(value)
-                        }
+                    if let Some(place) = self.place(base) { place } else {
+                        let value = self.eval(base);
+                        self.materialise(value)
                     }
                 };
                 let place = self.member(&owner, &member.name)?;
@@ -264,7 +260,26 @@ impl<'p> Eval<'p> {
         target
     }
 
+    /// Whether a factor of the index is a number that the compiler does not know, however well the launch tells it.
+    fn is_scaled_by_launch(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Binary { op: BinaryOp::Mul, left, right } => {
+                let is_number = |e: &Expr| matches!(e.kind, ExprKind::Int { .. });
+                let is_open = |e: &Expr| matches!(e.kind, ExprKind::Name(_) | ExprKind::Member { .. }) && self.is_launch_known(e);
+                !is_number(left) && !is_number(right) && (is_open(left) || is_open(right))
+                    || self.is_scaled_by_launch(left)
+                    || self.is_scaled_by_launch(right)
+            }
+            ExprKind::Binary { left, right, .. } => self.is_scaled_by_launch(left) || self.is_scaled_by_launch(right),
+            ExprKind::Cast { operand, .. } | ExprKind::Unary { operand, .. } => self.is_scaled_by_launch(operand),
+            _ => false,
+        }
+    }
+
     fn index_place(&mut self, base: &'p Expr, index: &'p Expr, expr: &'p Expr) -> Option<Place> {
+        if self.is_scaled_by_launch(index) {
+            self.launch_spans.insert(expr.span);
+        }
         let array = self.place(base);
         let start = match &array {
             Some(place) if matches!(place.ty.value_type(), Ty::Array(..)) => {
@@ -440,13 +455,12 @@ impl<'p> Eval<'p> {
 
     /// The right side of an assignment: a result that goes to a float at once is narrowed.
     fn eval_for(&mut self, value: &'p Expr, target: &'p Expr) -> Value<'p> {
-        if let ExprKind::Binary { op, left, right } = &value.kind {
-            if self.side == Side::Device {
+        if let ExprKind::Binary { op, left, right } = &value.kind
+            && self.side == Side::Device {
                 let to_float = self.quiet_type(target).as_scalar() == Some(Scalar::Float);
                 let use_ = if to_float { LiteralUse::NarrowedArithmetic } else { LiteralUse::DoubleArithmetic };
                 return self.binary_expr(*op, left, right, value, use_);
             }
-        }
         self.eval(value)
     }
 
@@ -468,12 +482,11 @@ impl<'p> Eval<'p> {
 
     fn eval_compound(&mut self, op: BinaryOp, value: &'p Expr, ty: &Ty, expr: &'p Expr) -> Value<'p> {
         let operand = self.eval(value);
-        if ty.as_scalar() == Some(Scalar::Float) {
-            if let Some((span, v)) = double_literal(value) {
+        if ty.as_scalar() == Some(Scalar::Float)
+            && let Some((span, v)) = double_literal(value) {
                 let _ = op;
                 self.note_literal(span, v, LiteralUse::NarrowedArithmetic, !is_exact(v), expr.span);
             }
-        }
         operand
     }
 
@@ -816,15 +829,12 @@ impl<'p> Eval<'p> {
 
     /// A variable that takes a value known through the launch is known through it too.
     pub(super) fn taint(&mut self, target: &'p Expr, value: &'p Expr) {
-        if let ExprKind::Name(path) = &target.kind {
-            if let Some(name) = path.as_simple() {
-                if self.is_launch_known(value) {
-                    if let Some(frame) = self.frames.last_mut() {
+        if let ExprKind::Name(path) = &target.kind
+            && let Some(name) = path.as_simple()
+                && self.is_launch_known(value)
+                    && let Some(frame) = self.frames.last_mut() {
                         frame.launch_known.push(name.clone());
                     }
-                }
-            }
-        }
     }
 
     pub(super) fn note_literal(&mut self, span: Span, value: f64, use_: LiteralUse, costs_fp64: bool, context: Span) {
@@ -982,7 +992,7 @@ fn names_in(expr: &Expr, f: &mut dyn FnMut(&crate::model::Path)) {
     match &expr.kind {
         ExprKind::Name(path) => f(path),
         ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } | ExprKind::IncDec { operand, .. } => {
-            names_in(operand, f)
+            names_in(operand, f);
         }
         ExprKind::Member { base, .. } => names_in(base, f),
         ExprKind::Binary { left, right, .. } => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Eval, LoopFrame, Side};
 use crate::model::types::Ty;
-use crate::model::{Expr, Scalar, Stmt, Unroll};
+use crate::model::{Expr, ExprKind, Scalar, Stmt, Unroll};
 use crate::source::Span;
 use crate::symbolic::lanes::Mask;
 use crate::symbolic::term::{AtomId, AtomKind, HIGH, LOW, Op, Poly};
@@ -105,11 +105,18 @@ impl<'p> Eval<'p> {
             return false;
         }
         let checkpoint = self.checkpoint();
-        let budget = if self.side == Side::Host { LOOP_STEPS * 4 } else { LOOP_STEPS };
+        let budget = match self.side {
+            Side::Device => LOOP_STEPS,
+            // Host loops matter for the launches inside; the others only fill arrays.
+            Side::Host if self.launches_inside(l.body) => LOOP_STEPS * 4,
+            Side::Host => LOOP_STEPS / 10,
+        };
         self.step_cap = self.step_cap.min(self.steps + budget);
         let spent = self.steps;
         let mark = self.state.guards.len();
         let mut exits: Vec<State<'p>> = Vec::new();
+        // The compiler unrolls only what it can count: accesses of different trips are neighbours then.
+        let is_unrolled = !self.is_launch_known(condition);
         self.loop_depth += 1;
         let mut trips = 0;
         let done = loop {
@@ -121,6 +128,9 @@ impl<'p> Eval<'p> {
                 }
             }
             trips += 1;
+            if !is_unrolled {
+                self.straight += 1;
+            }
             if trips > TRIP_LIMIT || self.is_exhausted() {
                 break false;
             }
@@ -145,6 +155,27 @@ impl<'p> Eval<'p> {
         self.drop_skips(mark);
         self.straight += 1;
         true
+    }
+
+    /// Whether the body launches a kernel, directly or through a call.
+    fn launches_inside(&self, body: &'p Stmt) -> bool {
+        let mut found = false;
+        crate::model::visit::expressions(std::slice::from_ref(body), &mut |e| {
+            found |= match &e.kind {
+                ExprKind::Launch { .. } => true,
+                ExprKind::Call { callee, .. } => match &callee.kind {
+                    ExprKind::Name(path) => {
+                        self.project.functions_named(path.last(), self.file()).iter().any(|id| self.project.is_launching(*id))
+                    }
+                    ExprKind::Member { member, .. } => {
+                        self.project.functions_named(&member.name, self.file()).iter().any(|id| self.project.is_launching(*id))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+        });
+        found
     }
 
     fn is_decided_quietly(&mut self, condition: &'p Expr) -> bool {
@@ -205,11 +236,10 @@ impl<'p> Eval<'p> {
             self.drop_skips(inner);
         }
         let _ = mark;
-        if self.state.exit.is_none() {
-            if let Some(step) = l.step {
+        if self.state.exit.is_none()
+            && let Some(step) = l.step {
                 self.eval(step);
             }
-        }
         breaks
     }
 
@@ -218,6 +248,11 @@ impl<'p> Eval<'p> {
         let before = self.state.clone();
         let mark = before.guards.len();
         let mut changed = self.probe(l, &before);
+        if self.side == Side::Host && !self.launches_inside(l.body) {
+            self.state = before.clone();
+            self.after_loop(before, &changed, Scope::Grid, mark);
+            return;
+        }
         self.state = before.clone();
         if self.is_quiet() {
             // Only what is left behind matters.
@@ -348,11 +383,10 @@ impl<'p> Eval<'p> {
             }
         }
         let breaks = self.run_trip(l, mark);
-        if self.state.exit.is_some() {
-            if let Some(state) = breaks.into_iter().next() {
+        if self.state.exit.is_some()
+            && let Some(state) = breaks.into_iter().next() {
                 self.state = state;
             }
-        }
         self.state.exit = None;
     }
 
@@ -455,12 +489,11 @@ impl<'p> Eval<'p> {
     }
 
     fn geometric(&self, poly: &Poly, probe: AtomId) -> Option<Progress> {
-        if let [(mono, lanes)] = poly.terms.as_slice() {
-            if mono.as_slice() == [probe] {
+        if let [(mono, lanes)] = poly.terms.as_slice()
+            && mono.as_slice() == [probe] {
                 let factor = lanes.as_constant().filter(|f| *f > 1)?;
                 return Some(Progress::Geometric { grows: true, factor });
             }
-        }
         let atom = poly.as_atom()?;
         match &self.terms.get(atom).kind {
             AtomKind::Derived(Op::Div, a, b, _) if a.as_atom() == Some(probe) => {

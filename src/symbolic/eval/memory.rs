@@ -303,7 +303,7 @@ impl<'p> Eval<'p> {
         let chunk = record.align.min(16);
         let is_whole = record.is_builtin_vector
             || record.align >= 8 && record.scalars().iter().all(|(_, t)| t.size().unwrap_or(0) <= record.align);
-        if is_whole && record.size % chunk == 0 && record.size / chunk <= 16 {
+        if is_whole && record.size.is_multiple_of(chunk) && record.size / chunk <= 16 {
             for piece in 0..record.size / chunk {
                 let offset = self.terms.add_constant(&place.offset, (piece * chunk) as i64);
                 let part = Place { base: place.base, offset, ty: Ty::Record(record.clone()) };
@@ -378,11 +378,10 @@ impl<'p> Eval<'p> {
                 } else {
                     self.write_scalar(id, offset, value);
                 }
-                if let Some(object) = self.state.object_mut(id) {
-                    if object.ty == Ty::Unknown && offset == 0 {
+                if let Some(object) = self.state.object_mut(id)
+                    && object.ty == Ty::Unknown && offset == 0 {
                         object.ty = real;
                     }
-                }
             }
             (_, value) => {
                 let value = self.convert(value, &ty);
@@ -500,6 +499,7 @@ impl<'p> Eval<'p> {
             record,
             why,
             is_volatile: false,
+            is_launch_scaled: self.launch_spans.contains(&span),
         };
         self.events.touches.push(touch);
     }
@@ -533,32 +533,29 @@ impl<'p> Eval<'p> {
     /// A pointer that is one of two, depending on something.
     pub(super) fn either_pointer(&mut self, a: &Place, b: &Place, scope: Scope) -> Place {
         let key = RegionKey::Either(a.base, b.base);
-        let base = match self.region_of.get(&key) {
-            Some(i) => Base::Memory(*i),
-            None => {
-                let (Some(x), Some(y)) = (self.memory(a.base).cloned(), self.memory(b.base).cloned()) else {
-                    return Place { base: Base::Nowhere, offset: Poly::zero(), ty: a.ty.clone() };
-                };
-                let name: Name = if x.name.len() + y.name.len() < 40 {
-                    format!("{} or {}", x.name, y.name).into()
-                } else {
-                    x.name.clone()
-                };
-                let memory = Memory {
-                    space: if x.space == y.space { x.space } else { Space::Unknown },
-                    name,
-                    align: x.align.min(y.align),
-                    scope: x.scope.max(y.scope).max(scope),
-                    is_restrict: false,
-                    is_const: x.is_const && y.is_const,
-                    align_is_assumed: x.align_is_assumed || y.align_is_assumed,
-                    global: None,
-                    ..x
-                };
-                let base = self.new_memory(memory);
-                self.remember_region(key, base);
-                base
-            }
+        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+            let (Some(x), Some(y)) = (self.memory(a.base).cloned(), self.memory(b.base).cloned()) else {
+                return Place { base: Base::Nowhere, offset: Poly::zero(), ty: a.ty.clone() };
+            };
+            let name: Name = if x.name.len() + y.name.len() < 40 {
+                format!("{} or {}", x.name, y.name).into()
+            } else {
+                x.name.clone()
+            };
+            let memory = Memory {
+                space: if x.space == y.space { x.space } else { Space::Unknown },
+                name,
+                align: x.align.min(y.align),
+                scope: x.scope.max(y.scope).max(scope),
+                is_restrict: false,
+                is_const: x.is_const && y.is_const,
+                align_is_assumed: x.align_is_assumed || y.align_is_assumed,
+                global: None,
+                ..x
+            };
+            let base = self.new_memory(memory);
+            self.remember_region(key, base);
+            base
         };
         let offset = if a.offset == b.offset {
             a.offset.clone()

@@ -20,7 +20,7 @@ pub use types::binding_text;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lanes::{Block, Lanes, Mask};
 use super::term::{AtomId, AtomKind, Poly, Terms};
@@ -67,6 +67,8 @@ pub struct Touch {
     /// Why no number can be given, where the construct itself is not modelled.
     pub why: Option<&'static str>,
     pub is_volatile: bool,
+    /// The stride is a number only through the launch: the compiler proves no alignment from it.
+    pub is_launch_scaled: bool,
 }
 
 /// A kernel launch met in host code.
@@ -189,6 +191,8 @@ pub struct Eval<'p> {
     /// Layouts by declaration and instance; `None` while one is being laid out.
     pub(super) record_types: FxHashMap<(DeclId, Name), Option<std::sync::Arc<RecordTy>>>,
     pub(super) launch_config: LaunchConfig,
+    /// Subscripts whose stride the compiler does not know.
+    pub(super) launch_spans: FxHashSet<Span>,
     /// The value of a subscript operator that returned no reference.
     pub(super) pending_subscript: Option<Value<'p>>,
     /// The object whose call operator is about to run.
@@ -244,7 +248,7 @@ impl<'p> Eval<'p> {
             quiet: 0,
             steps: 0,
             work: 0,
-            step_cap: STEP_LIMIT,
+            step_cap: if side == Side::Host { STEP_LIMIT * 3 } else { STEP_LIMIT },
             straight: 0,
             order: 0,
             region: Rc::from([]),
@@ -261,6 +265,7 @@ impl<'p> Eval<'p> {
             eval_depth: 0,
             record_types: FxHashMap::default(),
             launch_config: launch,
+            launch_spans: FxHashSet::default(),
             pending_subscript: None,
             pending_this: None,
             conditions_cache: None,
@@ -343,12 +348,9 @@ impl<'p> Eval<'p> {
         for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
             let limit = if axis == 0 { i64::from(i32::MAX) } else { 65_535 };
             let count = grid[axis].filter(|g| *g > 0);
-            blocks.push(match count {
-                Some(1) => Poly::zero(),
-                _ => {
-                    let high = count.unwrap_or(limit) - 1;
-                    Poly::atom(self.terms.leaf(AtomKind::Index, Scope::Block, 0, high, &format!("blockIdx.{letter}")))
-                }
+            blocks.push(if let Some(1) = count { Poly::zero() } else {
+                let high = count.unwrap_or(limit) - 1;
+                Poly::atom(self.terms.leaf(AtomKind::Index, Scope::Block, 0, high, &format!("blockIdx.{letter}")))
             });
             counts.push(match count {
                 Some(c) => Poly::constant(c),

@@ -88,12 +88,11 @@ impl<'p> Eval<'p> {
                 };
             }
         }
-        if let Some(this) = frame.this.clone() {
-            if let Some((offset, ty)) = this.ty.as_record().and_then(|r| r.field(name)) {
+        if let Some(this) = frame.this.clone()
+            && let Some((offset, ty)) = this.ty.as_record().and_then(|r| r.field(name)) {
                 let offset = self.terms.add_constant(&this.offset, offset as i64);
                 return Some(Named::Place(Place { base: this.base, offset, ty }));
             }
-        }
         if let Some(found) = self.class_static(name) {
             return Some(found);
         }
@@ -133,19 +132,16 @@ impl<'p> Eval<'p> {
             .frame()
             .and_then(|f| f.bindings.iter().rev().find(|(n, _)| *n == owner.name))
             .and_then(|(_, b)| if let Binding::Type(t) = b { Some(t.clone()) } else { None });
-        let ty = match ty {
-            Some(t) => t,
-            None => {
-                let mut id = None;
-                for candidate in self.project.records_named(&owner.name, file) {
-                    let record = self.project.record(candidate);
-                    if record.specialisation.is_none() || id.is_none() {
-                        id = Some(candidate);
-                    }
+        let ty = if let Some(t) = ty { t } else {
+            let mut id = None;
+            for candidate in self.project.records_named(&owner.name, file) {
+                let record = self.project.record(candidate);
+                if record.specialisation.is_none() || id.is_none() {
+                    id = Some(candidate);
                 }
-                let id = id?;
-                self.record_type(id, owner.args.as_deref())
             }
+            let id = id?;
+            self.record_type(id, owner.args.as_deref())
         };
         let record = ty.as_record()?.clone();
         let (unit, index) = record.declared?;
@@ -183,11 +179,10 @@ impl<'p> Eval<'p> {
         if !global.decl.quals.is_constant && !global.decl.quals.is_shared {
             let ty = self.resolve_in(id, &global.scope, |eval| eval.resolve(&global.decl.ty));
             let is_fixed = global.decl.ty.is_const || global.decl.quals.is_constexpr || self.side == Side::Host;
-            if is_fixed && !matches!(ty, Ty::Array(..)) {
-                if let Some(value) = self.global_constant(id, global, &ty) {
+            if is_fixed && !matches!(ty, Ty::Array(..))
+                && let Some(value) = self.global_constant(id, global, &ty) {
                     return Some(Named::Value(value));
                 }
-            }
         }
         Some(Named::Place(self.global_place(id)))
     }
@@ -246,26 +241,23 @@ impl<'p> Eval<'p> {
             return self.shared_variable(&global.decl, ty);
         }
         let key = RegionKey::Global(id);
-        let base = match self.region_of.get(&key) {
-            Some(i) => Base::Memory(*i),
-            None => {
-                let memory = Memory {
-                    space,
-                    name: global.decl.name.clone(),
-                    span: Some(global.decl.name_span),
-                    align: ty.align().max(if ty.size().unwrap_or(0) >= 256 { 256 } else { 16 }),
-                    scope: Scope::Grid,
-                    is_restrict: false,
-                    is_const: global.decl.ty.is_const || quals.is_constant,
-                    shared: None,
-                    align_is_assumed: true,
-                    ty: ty.clone(),
-                    global: Some(id),
-                };
-                let base = self.new_memory(memory);
-                self.remember_region(key, base);
-                base
-            }
+        let base = if let Some(i) = self.region_of.get(&key) { Base::Memory(*i) } else {
+            let memory = Memory {
+                space,
+                name: global.decl.name.clone(),
+                span: Some(global.decl.name_span),
+                align: ty.align().max(if ty.size().unwrap_or(0) >= 256 { 256 } else { 16 }),
+                scope: Scope::Grid,
+                is_restrict: false,
+                is_const: global.decl.ty.is_const || quals.is_constant,
+                shared: None,
+                align_is_assumed: true,
+                ty: ty.clone(),
+                global: Some(id),
+            };
+            let base = self.new_memory(memory);
+            self.remember_region(key, base);
+            base
         };
         Place { base, offset: Poly::zero(), ty }
     }

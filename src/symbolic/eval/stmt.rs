@@ -31,7 +31,8 @@ impl<'p> Eval<'p> {
 
     /// Whether the walk has used up what it may use here.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.steps > self.step_cap || self.work > WORK_LIMIT || self.terms.cost > COST_LIMIT
+        let limit = if self.side == Side::Host { WORK_LIMIT * 3 } else { WORK_LIMIT };
+        self.steps > self.step_cap || self.work > limit || self.terms.cost > COST_LIMIT
     }
 
     pub(super) fn exec(&mut self, stmt: &'p Stmt) {
@@ -236,14 +237,11 @@ impl<'p> Eval<'p> {
     }
 
     fn exec_return(&mut self, value: Option<&'p Expr>) {
-        let ty = self.frame().map(|f| f.returns_ty.clone()).unwrap_or(crate::model::types::Ty::Unknown);
+        let ty = self.frame().map_or(crate::model::types::Ty::Unknown, |f| f.returns_ty.clone());
         let value = match value {
-            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => match self.place(e) {
-                Some(place) => Value::Pointer(place),
-                None => {
-                    let value = self.eval(e);
-                    Value::Pointer(self.materialise(value))
-                }
+            Some(e) if matches!(ty, crate::model::types::Ty::Reference(_)) => if let Some(place) = self.place(e) { Value::Pointer(place) } else {
+                let value = self.eval(e);
+                Value::Pointer(self.materialise(value))
             },
             Some(e) => {
                 let value = self.eval_into(e, &ty);

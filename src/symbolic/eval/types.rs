@@ -50,11 +50,10 @@ impl<'p> Eval<'p> {
     fn resolve_path_inner(&mut self, path: &'p Path) -> Option<Ty> {
         let name = path.last();
         if path.segments.len() == 1 {
-            if path.last_args().is_none() {
-                if let Some(ty) = self.local_type(name) {
+            if path.last_args().is_none()
+                && let Some(ty) = self.local_type(name) {
                     return Some(ty);
                 }
-            }
         } else if let Some(ty) = self.member_type(path) {
             return Some(ty);
         }
@@ -93,12 +92,9 @@ impl<'p> Eval<'p> {
         let owner = path.segments.get(path.segments.len().checked_sub(2)?)?;
         let file = self.file();
         let class = if path.segments.len() == 2 && owner.args.is_none() { self.local_type(&owner.name) } else { None };
-        let class = match class {
-            Some(ty) => ty,
-            None => {
-                let id = self.pick_record_named(&owner.name, owner.args.as_deref(), file)?;
-                self.record_type(id, owner.args.as_deref())
-            }
+        let class = if let Some(ty) = class { ty } else {
+            let id = self.pick_record_named(&owner.name, owner.args.as_deref(), file)?;
+            self.record_type(id, owner.args.as_deref())
         };
         let record = class.as_record()?.clone();
         let (unit, index) = record.declared?;
@@ -409,11 +405,10 @@ impl<'p> Eval<'p> {
             },
             TemplateArg::Type(t) => {
                 if let TypeKind::Named(path) = &t.kind {
-                    if let Some(name) = path.as_simple() {
-                        if let Some(b) = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)) {
+                    if let Some(name) = path.as_simple()
+                        && let Some(b) = self.frame().and_then(|f| f.bindings.iter().rev().find(|(n, _)| n == name)) {
                             return b.1.clone();
                         }
-                    }
                     if let Some(v) = self.type_as_value(t) {
                         return Binding::Value(v);
                     }

@@ -4,6 +4,8 @@ use crate::model::{Unit, dump};
 use crate::preprocess::{PreprocessOptions, expand_one};
 use crate::source::FileId;
 
+mod robust;
+
 fn unit(text: &str) -> Unit {
     super::lower(FileId(0), &expand_one("test.cu".into(), text.to_owned(), &PreprocessOptions::default()))
 }
@@ -62,6 +64,14 @@ fn casts_are_no_products() {
             ("x = (T)(p)[i];", "(x = cast<T>(p[i]))"),
             ("x = (T)(y) * a;", "(x = (cast<T>(y) * a))"),
             ("x = (a)*b;", "(x = (a * b))"),
+            ("x = (Real)*p;", "(x = cast<Real>(*p))"),
+            ("x = (N)*(y) + (MASK)&y;", "(x = (((N * y) + MASK) & y))"),
+            ("x = (count)*p;", "(x = (count * p))"),
+            ("x = p[(a) + (b) * (c) + (n) * (d)];", "(x = p[((a + (b * c)) + (n * d))])"),
+            ("x = p[((i) + c) % (a) + (((y) + b) % (n)) * (a)];", "(x = p[(((i + c) % a) + (((y + b) % n) * a))])"),
+            ("x = p[((z) * (a) + (b)) * (c) + (n)];", "(x = p[((((z * a) + b) * c) + n)])"),
+            ("x = (n)-1;", "(x = (n - 1))"),
+            ("x = (sqrt)(y) + (std::abs)(y) + (real)(y);", "(x = ((sqrt(y) + std::abs(y)) + cast<real>(y)))"),
             ("x = (a) - 1;", "(x = (a - 1))"),
             ("x = (float)*p;", "(x = cast<float>(*p))"),
             ("x = (unsigned)-1;", "(x = cast<uint>(-1))"),
@@ -87,6 +97,13 @@ fn declarations_are_no_calls() {
             ("T (*r)[4] = q;", "let (T[4])* r = q"),
             ("T (&r)[4][2] = q;", "let (T[4][2])& r = q"),
             ("float (*r)[4] = q;", "let (float[4])* r = q"),
+            ("m::tile<32> w;", "let m::tile<=32> w"),
+            ("m::tile<32> w = g(x);", "let m::tile<=32> w = g(x)"),
+            ("m::tile<3 * 2> w = g(x);", "let m::tile<=(3 * 2)> w = g(x)"),
+            ("m::tile<T, 3 * 2> w(x), *v = y;", "let m::tile<T, =(3 * 2)> w(x), m::tile<T, =(3 * 2)>* v = y"),
+            ("m::tile<3 * 2> w[4];", "let m::tile<=(3 * 2)>[4] w"),
+            ("T *r(p + 1);", "let T* r((p + 1))"),
+            ("T &r(*p);", "let T& r(*p)"),
             ("a * b;", "(a * b)"),
             ("T * r;", "let T* r"),
             ("int g(int k);", ""),
