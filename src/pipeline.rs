@@ -18,7 +18,7 @@ use crate::preprocess::{self, Expanded, ExpansionGap, PreprocessOptions};
 use crate::report::Report;
 use crate::rules::{self, Candidate, Rule, Sink, View};
 use crate::source::{Collected, FileId, Selection, Selector, SourceMap, Span, WalkOptions, display_path};
-use crate::symbolic::analyse::{Hints, analyse};
+use crate::symbolic::analyse::{Hints, KernelHint, analyse};
 use crate::warp::facts::KernelFacts;
 
 /// What to lint.
@@ -208,7 +208,14 @@ fn engine(
 }
 
 fn hints(profile: &Profile) -> Hints {
-    let named = profile.hints.iter().filter_map(|hint| Some((hint.kernel.as_deref()?.into(), hint.block)));
+    let named = profile.hints.iter().filter_map(|hint| {
+        Some(KernelHint {
+            name: hint.kernel.as_deref()?.into(),
+            block: hint.block,
+            grid: hint.grid,
+            args: hint.args.iter().map(|(name, value)| (name.as_str().into(), *value)).collect(),
+        })
+    });
     Hints {
         block: profile.hints.iter().find(|hint| hint.kernel.is_none()).map(|hint| hint.block),
         kernels: named.collect(),

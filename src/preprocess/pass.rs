@@ -73,13 +73,15 @@ impl<'t, 'a> Pass<'t, 'a> {
     /// Reads a file from where it is included, or the unit's own file.
     pub(crate) fn enter(&mut self, file: FileId) {
         let Some(unit) = self.tables().units.get(file.0 as usize) else { return };
-        let guarded = unit.guard.is_some_and(|g| self.engine.is_defined(g)) || self.once.contains(&file);
+        let owned = self.owner.get(file.0 as usize) == Some(&self.root);
+        // Behind what looks like a guard, such as a default for a -D name, there may be code: a file is always written once.
+        let is_new = owned && !self.written.contains(&file);
+        let guarded = unit.guard.is_some_and(|g| self.engine.is_defined(g)) && !is_new || self.once.contains(&file);
         let repeated = self.open.iter().filter(|f| **f == file).count() >= MAX_SELF_INCLUDES;
         if guarded || repeated || self.open.len() >= MAX_INCLUDE_DEPTH {
             return;
         }
         self.open.push(file);
-        let owned = self.owner.get(file.0 as usize) == Some(&self.root);
         if owned && self.written.insert(file) {
             let expanded = emit::write(self, unit, file);
             self.done.push((file, expanded));

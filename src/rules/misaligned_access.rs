@@ -14,7 +14,7 @@ pub(super) struct MisalignedAccess {
 
 impl Default for MisalignedAccess {
     fn default() -> Self {
-        Self { min_ratio: 1.05 }
+        Self { min_ratio: 1.1 }
     }
 }
 

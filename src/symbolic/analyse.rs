@@ -33,7 +33,18 @@ pub struct Hints {
     /// For every kernel without a visible launch.
     pub block: Option<[u32; 3]>,
     /// For kernels by name; goes before what is visible.
-    pub kernels: Vec<(Name, [u32; 3])>,
+    pub kernels: Vec<KernelHint>,
+}
+
+/// How somebody else launches a kernel.
+#[derive(Debug, Clone)]
+pub struct KernelHint {
+    /// Without scope.
+    pub name: Name,
+    pub block: [u32; 3],
+    pub grid: Option<[u64; 3]>,
+    /// Values of parameters, by name.
+    pub args: Vec<(Name, i64)>,
 }
 
 /// One walk to be done.
@@ -75,7 +86,7 @@ fn guarded(project: &Project, job: &Job<'_>) -> Result<KernelFacts, String> {
 
 /// Kernel launches by instance and block shape; without any, the shapes that hints or plausibility give.
 fn jobs_of<'p>(id: DeclId, function: &'p Function, launches: Vec<LaunchSite<'p>>, hints: &Hints) -> Vec<Job<'p>> {
-    let fixed = hints.kernels.iter().find(|(n, _)| *n == function.name).map(|(_, b)| *b);
+    let fixed = hints.kernels.iter().find(|hint| hint.name == function.name);
     let mut instances: Vec<(Vec<Binding>, Vec<LaunchSite<'p>>)> = Vec::new();
     for launch in launches {
         let bindings = launch.bindings.clone();
@@ -101,16 +112,18 @@ type Shape<'p> = (Launch, Vec<super::eval::Argument<'p>>);
 fn shapes<'p>(
     function: &'p Function,
     list: Vec<LaunchSite<'p>>,
-    fixed: Option<[u32; 3]>,
+    fixed: Option<&KernelHint>,
     hints: &Hints,
 ) -> Vec<Shape<'p>> {
-    if let Some(block) = fixed {
-        let args = list.into_iter().reduce(|mut a, b| {
+    if let Some(hint) = fixed {
+        let seen = list.into_iter().reduce(|mut a, b| {
             Eval::widen(&mut a, &b);
             a
         });
-        let (grid, args) = args.map_or((None, Vec::new()), |l| (known_grid(l.grid), l.args));
-        return vec![(Launch { block, grid, source: LaunchSource::Hint }, args)];
+        let (grid, mut args) = seen.map_or((None, Vec::new()), |l| (known_grid(l.grid), l.args));
+        set_hinted(function, hint, &mut args);
+        let launch = Launch { block: hint.block, grid: hint.grid.or(grid), source: LaunchSource::Hint };
+        return vec![(launch, args)];
     }
     let mut known: Vec<([u32; 3], LaunchSite<'p>)> = Vec::new();
     let mut open: Option<LaunchSite<'p>> = None;
@@ -148,6 +161,19 @@ fn shapes<'p>(
         .into_iter()
         .map(|block| (Launch { block, grid, source: LaunchSource::Assumed }, args.clone()))
         .collect()
+}
+
+/// Parameters that the hint names have its values.
+fn set_hinted(function: &Function, hint: &KernelHint, args: &mut Vec<super::eval::Argument<'_>>) {
+    for (index, param) in function.params.iter().enumerate() {
+        let Some((_, value)) = hint.args.iter().find(|(name, _)| *name == param.name) else { continue };
+        if args.len() <= index {
+            args.resize_with(index + 1, || super::eval::Argument::Unknown);
+        }
+        if let Some(slot) = args.get_mut(index) {
+            *slot = super::eval::Argument::Int(*value);
+        }
+    }
 }
 
 fn known_grid(grid: [Option<i64>; 3]) -> Option<[u64; 3]> {
