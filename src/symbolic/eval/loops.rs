@@ -159,12 +159,16 @@ impl<'p> Eval<'p> {
             found |= match &e.kind {
                 ExprKind::Launch { .. } => true,
                 ExprKind::Call { callee, .. } => match &callee.kind {
-                    ExprKind::Name(path) => {
-                        self.project.functions_named(path.last(), self.file()).iter().any(|id| self.project.is_launching(*id))
-                    }
-                    ExprKind::Member { member, .. } => {
-                        self.project.functions_named(&member.name, self.file()).iter().any(|id| self.project.is_launching(*id))
-                    }
+                    ExprKind::Name(path) => self
+                        .project
+                        .functions_named(path.last(), self.file())
+                        .iter()
+                        .any(|id| self.project.is_launching(*id)),
+                    ExprKind::Member { member, .. } => self
+                        .project
+                        .functions_named(&member.name, self.file())
+                        .iter()
+                        .any(|id| self.project.is_launching(*id)),
                     _ => false,
                 },
                 _ => false,
@@ -188,7 +192,7 @@ impl<'p> Eval<'p> {
 
     /// Tests the condition before a trip: `None` undecided, `Some(false)` nobody goes on.
     fn test_trip(&mut self, condition: &'p Expr, exits: &mut Vec<State<'p>>) -> Option<bool> {
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         let c = self.condition(&value);
         if !self.is_decided(&c) {
             return None;
@@ -268,7 +272,7 @@ impl<'p> Eval<'p> {
         let region = self.push_region();
         let mut scope = Scope::Grid;
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             let c = self.condition(&value);
             scope = c.scope;
             self.enter(&c, true, condition.span, GuardKind::Loop);
@@ -278,7 +282,7 @@ impl<'p> Eval<'p> {
         }
         let breaks = self.run_trip(l, mark);
         if let (Some(condition), true, None) = (l.condition, l.is_post_tested, self.state.exit) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             scope = self.condition(&value).scope;
         }
         self.loop_depth -= 1;
@@ -326,7 +330,7 @@ impl<'p> Eval<'p> {
     /// Whether lanes may leave the loop at different trips, as far as its condition tells.
     fn is_lane_dependent_exit(&mut self, l: Loop<'p>) -> bool {
         let Some(condition) = l.condition else { return false };
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         self.condition(&value).scope >= Scope::Warp
     }
 
@@ -372,7 +376,7 @@ impl<'p> Eval<'p> {
         let mark = self.state.guards.len();
         self.loads.clear();
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             let c = self.condition(&value);
             if !self.takers(&c, true).is_empty() {
                 self.enter(&c, true, condition.span, GuardKind::Loop);

@@ -4,23 +4,26 @@
 //! known for every thread narrows the active threads; one that is not known is taken as true on its own path and remembered
 //! as a guard. The walk never fails: what it does not understand becomes an unknown value with a reason.
 
+mod arith;
 mod builtin;
 mod call;
 mod decl;
 mod entry;
 mod expr;
 mod flow;
+mod literals;
 mod loops;
 mod memory;
 mod names;
 mod stmt;
 mod types;
+mod whole;
 
 pub use types::binding_text;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lanes::{Block, Lanes, Mask};
 use super::term::{AtomId, AtomKind, Poly, Terms};
@@ -193,6 +196,11 @@ pub struct Eval<'p> {
     pub(super) pending_subscript: Option<Value<'p>>,
     /// The object whose call operator is about to run.
     pub(super) pending_this: Option<Place>,
+    /// Full expressions being evaluated, one per function on the stack that is inside of one.
+    wholes: Vec<whole::Whole>,
+    spare_wholes: Vec<whole::Whole>,
+    /// Local variables of integer type that the compiler sees to be not negative.
+    not_negative: FxHashSet<u32>,
     pub(super) conditions_cache: Option<(usize, Rc<Vec<(Poly, bool)>>)>,
 }
 
@@ -263,6 +271,9 @@ impl<'p> Eval<'p> {
             launch_config: launch,
             pending_subscript: None,
             pending_this: None,
+            wholes: Vec::new(),
+            spare_wholes: Vec::new(),
+            not_negative: FxHashSet::default(),
             conditions_cache: None,
         };
         eval.define_builtins();

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::loops::Loop;
-use super::{Eval, LoopFrame, COST_LIMIT, Side, WORK_LIMIT};
+use super::{COST_LIMIT, Eval, LoopFrame, Side, WORK_LIMIT};
 use crate::model::{Expr, ExprKind, Stmt, StmtKind, SwitchCase};
 use crate::source::Span;
 use crate::symbolic::term::{Op, Poly};
@@ -129,7 +129,7 @@ impl<'p> Eval<'p> {
         if let Some(init) = init {
             self.exec(init);
         }
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         let known = self.condition(&value);
         if is_constexpr && known.poly.as_constant().is_none() {
             // A dependent condition: both sides are looked at, as for any other uniform condition.
