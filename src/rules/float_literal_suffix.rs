@@ -1,5 +1,7 @@
 //! Flags floating literals without suffix that meet float operands: they are double, and arithmetic may follow them there.
 
+use std::collections::BTreeMap;
+
 use super::sites::{self, Judged, Sighting, Verdict};
 use super::{Draft, Fields, Options, Rule, Sink, View};
 use crate::finding::{Fix, Level, Safety};
@@ -14,32 +16,18 @@ impl Options for FloatLiteralSuffix {
 }
 
 impl Rule for FloatLiteralSuffix {
-    /// Literals of one expression are one finding, at the first of them.
+    /// Literals of one expression are one finding, at the first of them that costs, else at the first.
     fn check(&self, view: &View<'_>, sink: &mut Sink<'_>) {
-        let mut pending: [Vec<Judged<'_, DoubleLiteral>>; 2] = [Vec::new(), Vec::new()];
+        let mut expressions: BTreeMap<Span, Vec<Judged<'_, DoubleLiteral>>> = BTreeMap::new();
         for (span, sightings) in sites::by_place(view, |kernel| &kernel.float_literals, |literal| Some(literal.span)) {
-            let Some(judged) = judge(span, &sightings) else { continue };
-            let [cheap, costly] = &mut pending;
-            let group = if judged.worst.fact.costs_fp64 { costly } else { cheap };
-            if group.last().is_some_and(|last| !is_one_expression(view, last, &judged)) {
-                report(view, &std::mem::take(group), sink);
+            if let Some(judged) = judge(span, &sightings) {
+                expressions.entry(judged.worst.fact.context).or_default().push(judged);
             }
-            group.push(judged);
         }
-        for group in &pending {
-            report(view, group, sink);
+        for literals in expressions.values() {
+            report(view, literals, sink);
         }
     }
-}
-
-/// Nothing that ends an expression or an argument stands between two literals, the first before the second.
-fn is_one_expression(view: &View<'_>, first: &Judged<'_, DoubleLiteral>, second: &Judged<'_, DoubleLiteral>) -> bool {
-    if first.span.in_macro || second.span.in_macro || first.span.file != second.span.file {
-        return false;
-    }
-    let between = Span { start: first.span.end, end: second.span.start.max(first.span.end), ..first.span };
-    let text = view.raw(between);
-    !text.is_empty() && !text.contains([';', '{', '}', ',', '#']) && !text.contains("//")
 }
 
 /// The engine lists literals that meet float operands only, so each sighting is one: the launch does not matter.
@@ -51,7 +39,8 @@ fn judge<'a>(span: Span, sightings: &[Sighting<'a, DoubleLiteral>]) -> Option<Ju
 }
 
 fn report(view: &View<'_>, literals: &[Judged<'_, DoubleLiteral>], sink: &mut Sink<'_>) {
-    let Some(first) = literals.first() else { return };
+    let worst = literals.iter().position(|l| l.worst.fact.costs_fp64).unwrap_or(0);
+    let Some(first) = literals.get(worst) else { return };
     let literal = first.worst.fact;
     let text = view.text(literal.span);
     let costs = literal.costs_fp64;
@@ -67,7 +56,7 @@ fn report(view: &View<'_>, literals: &[Judged<'_, DoubleLiteral>], sink: &mut Si
         .kernel(first.kernel())
         .count("literals", literals.len() as i64)
         .notes(sites::instance_note(first));
-    for other in literals.iter().skip(1) {
+    for (_, other) in literals.iter().enumerate().filter(|(at, _)| *at != worst) {
         draft = draft.related(other.span, "a double too");
     }
     draft = if costs { draft.label(label(literal.use_)) } else { draft.at_most(Level::Note) };

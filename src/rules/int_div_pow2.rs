@@ -19,15 +19,16 @@ impl Rule for IntDivPow2 {
             let known: Vec<_> = sightings
                 .into_iter()
                 .filter(|s| {
-                    !matches!(s.fact.divisor, Divisor::AtLaunch(..)) || s.kernel.launch.source != LaunchSource::Assumed
+                    !matches!(s.fact.divisor, Divisor::AtLaunch(_)) || s.kernel.launch.source != LaunchSource::Assumed
                 })
                 .collect();
             let Some(judged) = sites::judge(span, &known, verdict) else { continue };
-            match &judged.worst.fact.divisor {
-                Divisor::Constant(value) => sink.emit(constant(view, &judged, *value)),
+            match judged.worst.fact.divisor {
+                Divisor::Constant(value) => sink.emit(constant(view, &judged, value)),
                 // One launch with another divisor needs the division.
-                Divisor::AtLaunch(..) if known.len() != judged.firing.len() => {}
-                Divisor::AtLaunch(value, _) => sink.emit(at_launch(view, &judged, *value)),
+                Divisor::AtLaunch(_) if known.len() != judged.firing.len() => {}
+                Divisor::AtLaunch(value) => sink.emit(at_launch(view, &judged, value)),
+                Divisor::WarpSize(value) => sink.emit(by_warp_size(view, &judged, value)),
                 Divisor::Runtime => {}
             }
         }
@@ -35,13 +36,13 @@ impl Rule for IntDivPow2 {
 }
 
 fn verdict(division: &Division) -> Verdict {
-    if division.is_folded {
-        return Verdict::Silent;
-    }
     let badness = match division.divisor {
+        Divisor::Constant(_) if division.is_folded || division.is_signed && division.needs_no_fix_up => {
+            return Verdict::Silent;
+        }
         Divisor::Constant(value) if is_power_of_two(value) => 1.0,
-        Divisor::AtLaunch(value, _) if is_power_of_two(value) => 2.0,
-        Divisor::Constant(_) | Divisor::AtLaunch(..) => return Verdict::Silent,
+        Divisor::AtLaunch(value) | Divisor::WarpSize(value) if is_power_of_two(value) => 2.0,
+        Divisor::Constant(_) | Divisor::AtLaunch(_) | Divisor::WarpSize(_) => return Verdict::Silent,
         Divisor::Runtime => return Verdict::Unknown,
     };
     Verdict::Fires { badness, exactness: Exactness::Exact }
@@ -97,13 +98,13 @@ fn extra_instructions(division: &Division, value: i64) -> u32 {
 
 fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft {
     let division = judged.worst.fact;
-    let text = in_parentheses(view.text(division.right));
     let cost = if division.bits > 32 { "over 100 instructions" } else { "18 to 26 instructions" };
+    let text = in_parentheses(view.text(division.right));
     let values: std::collections::BTreeSet<i64> = judged
         .firing
         .iter()
         .filter_map(|s| match s.fact.divisor {
-            Divisor::AtLaunch(value, _) => Some(value),
+            Divisor::AtLaunch(value) => Some(value),
             _ => None,
         })
         .collect();
@@ -113,20 +114,32 @@ fn at_launch(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draf
         "`{} {text}` is a full division ({cost}), yet `{text}` is {what} at every launch seen: {list}",
         operator(division)
     );
+    run_time(view, judged, message, "a constexpr or template argument", value)
+}
+
+fn by_warp_size(view: &View<'_>, judged: &Judged<'_, Division>, value: i64) -> Draft {
+    let division = judged.worst.fact;
+    let cost = if division.bits > 32 { "over 100 instructions" } else { "about 14 instructions" };
+    let text = in_parentheses(view.text(division.right));
+    let message =
+        format!("`{} {text}` is a full division ({cost}), yet `{text}` is {value} on every device", operator(division));
+    run_time(view, judged, message, "a constant", value)
+}
+
+/// What holds for divisors that the compiler does not know.
+fn run_time(view: &View<'_>, judged: &Judged<'_, Division>, message: String, better: &str, value: i64) -> Draft {
+    let division = judged.worst.fact;
     let name = if division.is_remainder { "a mask" } else { "a shift" };
-    let mut draft = draft(view, judged, message)
+    let draft = draft(view, judged, message)
         .label("known only at run time for the compiler".to_owned())
-        .note(format!("as a constexpr or template argument it becomes {name}, as in `{}`", remedy(division, value)));
-    if division.in_loop {
-        draft = draft.note("inside a loop: at least hoist it");
-    }
-    draft
+        .note(format!("as {better} it becomes {name}, as in `{}`", remedy(division, value)));
+    if division.in_loop { draft.note("inside a loop: at least hoist it") } else { draft }
 }
 
 fn draft(view: &View<'_>, judged: &Judged<'_, Division>, message: String) -> Draft {
     let division = judged.worst.fact;
     let value = match division.divisor {
-        Divisor::Constant(value) | Divisor::AtLaunch(value, _) => value,
+        Divisor::Constant(value) | Divisor::AtLaunch(value) | Divisor::WarpSize(value) => value,
         Divisor::Runtime => 0,
     };
     let mut draft = Draft::new(judged.span, judged.confidence, message)
@@ -134,7 +147,7 @@ fn draft(view: &View<'_>, judged: &Judged<'_, Division>, message: String) -> Dra
         .count("divisor", value)
         .count("bits", division.bits)
         .notes(sites::instance_note(judged));
-    if matches!(division.divisor, Divisor::AtLaunch(..)) {
+    if matches!(division.divisor, Divisor::AtLaunch(_)) {
         draft = draft.notes(judged.launch_notes(view));
     }
     draft
@@ -155,6 +168,7 @@ fn shift_fix(view: &View<'_>, division: &Division, value: i64) -> Option<Fix> {
     if left.is_empty() {
         return None;
     }
+    let left = in_parentheses(left.to_owned());
     let remedy = remedy(division, value);
     Some(Fix {
         safety: Safety::Safe,

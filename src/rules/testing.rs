@@ -100,6 +100,7 @@ pub(super) fn division(text: &str, whole: &str, divisor: Divisor) -> Division {
         bits: 32,
         divisor,
         dividend_not_negative: false,
+        needs_no_fix_up: false,
         in_loop: false,
         is_folded: false,
     }

@@ -258,7 +258,7 @@ fn remainder_becomes_a_mask() {
 
 #[test]
 fn divisor_of_every_launch_is_a_warning() {
-    let at = |n| with_division(Divisor::AtLaunch(n, "w".to_owned()), "b / w");
+    let at = |n| with_division(Divisor::AtLaunch(n), "b / w");
     let finding = only::<IntDivPow2>(DIVISIONS, &[at(64), at(32)]);
     assert!(finding.message.ends_with("powers of two at every launch seen: 32, 64"), "{}", finding.message);
     assert_eq!(finding.level, Level::Error);

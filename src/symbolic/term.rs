@@ -565,7 +565,47 @@ impl Terms {
         if let Some(lanes) = difference.as_lanes() {
             return Poly::lanes(lanes.map(self.block, |v| i64::from(test(v))));
         }
-        self.derive(op, &difference, &Poly::zero(), &Poly::zero())
+        match op {
+            Op::Lt => {
+                let reduced = self.whole_steps(&difference).unwrap_or(difference);
+                self.derive(op, &reduced, &Poly::zero(), &Poly::zero())
+            }
+            Op::Le => {
+                // a <= b is not (b < a).
+                let reversed = self.scale(&difference, -1);
+                match self.whole_steps(&reversed) {
+                    Some(reduced) => {
+                        let less = self.derive(Op::Lt, &reduced, &Poly::zero(), &Poly::zero());
+                        self.not(&less)
+                    }
+                    None => self.derive(op, &difference, &Poly::zero(), &Poly::zero()),
+                }
+            }
+            _ => self.derive(op, &difference, &Poly::zero(), &Poly::zero()),
+        }
+    }
+
+    /// For `difference < 0` where the unknown part goes in steps of `g` and the known part stays within one step: the lanes do not
+    /// matter, so the same comparison without them. A loop to a bound rounded up to the block is uniform that way.
+    fn whole_steps(&self, difference: &Poly) -> Option<Poly> {
+        let known = difference.known_part();
+        if known.as_constant().is_some() {
+            return None;
+        }
+        let mut step = 0i64;
+        for (mono, lanes) in difference.terms.iter().filter(|(m, _)| !m.is_empty()) {
+            if mono.iter().any(|a| self.get(*a).scope > Scope::Block) {
+                return None;
+            }
+            step = gcd(step, lanes.as_constant()?);
+        }
+        let (low, high) = known.bounds(self.block);
+        if step < 2 || low.div_euclid(step) != high.div_euclid(step) {
+            return None;
+        }
+        let mut out = Poly::constant(low.div_euclid(step) * step);
+        out.terms.extend(difference.terms.iter().filter(|(m, _)| !m.is_empty()).cloned());
+        Some(out)
     }
 
     pub fn not(&mut self, a: &Poly) -> Poly {
@@ -851,6 +891,10 @@ impl Terms {
         });
         Truth { yes, no }
     }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 fn interval_mul(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {

@@ -222,6 +222,8 @@ pub struct Division {
     pub divisor: Divisor,
     /// The engine proved the dividend (and divisor) not negative.
     pub dividend_not_negative: bool,
+    /// The compiler sees that the dividend is not negative, or that the sign of the result does not matter.
+    pub needs_no_fix_up: bool,
     pub in_loop: bool,
     /// Both operands are compile-time constants, or the code is dead.
     pub is_folded: bool,
@@ -231,8 +233,10 @@ pub struct Division {
 pub enum Divisor {
     /// A literal, constexpr or template constant.
     Constant(i64),
-    /// Known only from the launch: `blockDim.x`, a parameter bound at every launch. The value and the source text of the divisor.
-    AtLaunch(i64, String),
+    /// Known only from the launch: `blockDim.x`, a parameter bound at every launch.
+    AtLaunch(i64),
+    /// A multiple of `warpSize`: the same on every device, yet no constant to the compiler.
+    WarpSize(i64),
     Runtime,
 }
 

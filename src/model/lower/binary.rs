@@ -104,18 +104,33 @@ impl<'t> Lowering<'t> {
 
     /// Builds operators that bind at least as strongly as `weakest`.
     fn build(&mut self, pieces: &mut VecDeque<Piece<'t>>, weakest: u8) -> Option<Expr> {
-        let mut left = self.operand(pieces)?;
+        Some(self.build_within(pieces, weakest)?.0)
+    }
+
+    /// As [`Self::build`], with the text of all pieces, brackets around the first and last operand included.
+    fn build_within(&mut self, pieces: &mut VecDeque<Piece<'t>>, weakest: u8) -> Option<(Expr, Span)> {
+        let (mut left, mut within) = self.bracketed_operand(pieces)?;
         while let Some(Piece::Operator(op, _)) = pieces.front() {
             let (op, strength) = (*op, precedence(*op));
             if strength < weakest {
                 break;
             }
             pieces.pop_front();
-            let right = self.build(pieces, strength + 1)?;
-            let span = left.span.to(right.span);
-            left = Expr { span, kind: ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) } };
+            let (right, end) = self.build_within(pieces, strength + 1)?;
+            within = within.to(end);
+            left = Expr { span: within, kind: ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) } };
         }
-        Some(left)
+        Some((left, within))
+    }
+
+    fn bracketed_operand(&mut self, pieces: &mut VecDeque<Piece<'t>>) -> Option<(Expr, Span)> {
+        let within = match pieces.front() {
+            Some(Piece::Operand(node)) if node.kind() == Kind::ParenthesizedExpression => Some(self.span_of(*node)),
+            _ => None,
+        };
+        let operand = self.operand(pieces)?;
+        let within = within.map_or(operand.span, |w| w.to(operand.span));
+        Some((operand, within))
     }
 
     /// One operand with the casts in front of it.

@@ -1,6 +1,7 @@
 //! Functions of CUDA's own headers: barriers, shuffles, votes, atomics, cached loads, cooperative groups; and of the
 //! runtime, as far as a launch depends on them.
 
+use super::arith::Origin;
 use super::call::Outcome;
 use super::{Eval, RegionKey, Side};
 use crate::model::types::{Ty, builtin_vector};
@@ -22,7 +23,7 @@ impl<'p> Eval<'p> {
         } else if let Some(value) = self.device_call(name, path, args, expr) {
             return Some(Outcome::Value(value));
         }
-        self.common_call(name, args, expr).map(Outcome::Value)
+        self.common_call(name, args).map(Outcome::Value)
     }
 
     fn values(&mut self, args: &'p [Expr]) -> Vec<Value<'p>> {
@@ -30,17 +31,16 @@ impl<'p> Eval<'p> {
     }
 
     /// Functions of both sides: `min`, `make_float4`, maths.
-    fn common_call(&mut self, name: &str, args: &'p [Expr], expr: &'p Expr) -> Option<Value<'p>> {
-        if let Some(vector) = name.strip_prefix("make_")
-            && builtin_vector(vector).is_some()
-        {
-            let ty = self.vector_type(vector);
-            return Some(self.construct_args(&ty, args));
+    fn common_call(&mut self, name: &str, args: &'p [Expr]) -> Option<Value<'p>> {
+        if let Some(vector) = name.strip_prefix("make_") {
+            if builtin_vector(vector).is_some() {
+                let ty = self.vector_type(vector);
+                return Some(self.construct_args(&ty, args));
+            }
         }
         let float = math_function(name);
         match name {
             "min" | "max" | "umin" | "umax" | "fmin" | "fmax" | "fminf" | "fmaxf" | "__min" | "__max" => {
-                self.overload_literals(name, args, expr);
                 let values = self.values(args);
                 let [a, b] = values.as_slice() else { return None };
                 Some(match (a, b) {
@@ -83,7 +83,6 @@ impl<'p> Eval<'p> {
                 Some(Value::Void)
             }
             _ if float => {
-                self.overload_literals(name, args, expr);
                 let values = self.values(args);
                 Some(self.float_result(name, &values))
             }
@@ -94,9 +93,7 @@ impl<'p> Eval<'p> {
     /// A maths function's result has the widest floating type of its arguments; C names say theirs.
     fn float_result(&mut self, name: &str, values: &[Value<'p>]) -> Value<'p> {
         let scope = values.iter().map(|v| self.value_scope(v)).max().unwrap_or(Scope::Grid);
-        let is_single = name.ends_with('f') && !name.ends_with("erf")
-            || name.starts_with("__f")
-            || name.starts_with("__s") && name.ends_with('f');
+        let is_single = is_single_precision(name);
         if let Some(record @ Value::Record(_)) = values.first() {
             return record.clone();
         }
@@ -121,25 +118,6 @@ impl<'p> Eval<'p> {
             .collect();
         let constant = if constants.len() == values.len() { fold_math(name, &constants) } else { None };
         Value::Float { ty, scope, constant }
-    }
-
-    /// A double literal beside a float argument picks the double overload.
-    fn overload_literals(&mut self, name: &str, args: &'p [Expr], expr: &Expr) {
-        if self.side == Side::Host || name.ends_with('f') || args.len() < 2 {
-            return;
-        }
-        for (i, e) in args.iter().enumerate() {
-            let Some((span, v)) = super::expr::double_literal(e) else { continue };
-            let is_float = args.iter().enumerate().any(|(k, other)| {
-                k != i && {
-                    let value = self.quietly(|x| x.eval(other));
-                    matches!(value, Value::Float { ty: Scalar::Float, constant: None, .. })
-                }
-            });
-            if is_float {
-                self.note_literal(span, v, crate::warp::facts::LiteralUse::Argument, true, expr.span);
-            }
-        }
     }
 
     fn device_call(&mut self, name: &str, path: &'p Path, args: &'p [Expr], expr: &'p Expr) -> Option<Value<'p>> {
@@ -519,7 +497,11 @@ impl<'p> Eval<'p> {
         let text = asm.template.as_str();
         let inputs: Vec<Value<'p>> = asm.inputs.iter().map(|(_, e)| self.eval(e)).collect();
         if text.contains("bar.sync") || text.contains("barrier.sync") {
-            self.barrier("bar.sync", span);
+            // `bar.sync a, n` waits for n threads, not for the block.
+            let expected = text.split(',').nth(1).and_then(|n| n.trim_matches([' ', ';', '\n']).parse::<u32>().ok());
+            if expected != Some(self.state.active.count()) {
+                self.barrier("bar.sync", span);
+            }
         }
         let scope = if text.contains("%laneid") || inputs.is_empty() { Scope::Lane } else { Scope::Grid };
         let scope = inputs.iter().map(|v| self.value_scope(v)).max().unwrap_or(Scope::Grid).max(scope);
@@ -641,7 +623,7 @@ impl<'p> Eval<'p> {
                 _ => None,
             };
             let value = place.is_none().then(|| Value::unknown(Ty::Unknown, Scope::Grid));
-            out.push(super::call::Arg { place, value, span: expr.span, is_launch_known: false });
+            out.push(super::call::Arg { place, value, span: expr.span, origin: Origin::default() });
         }
         out
     }
@@ -704,6 +686,17 @@ fn strip_casts(expr: &Expr) -> &Expr {
         ExprKind::Unary { op: crate::model::UnaryOp::AddressOf, operand } => strip_casts(operand),
         _ => expr,
     }
+}
+
+/// Functions of floats by their name.
+pub(super) fn is_single_precision(name: &str) -> bool {
+    name.ends_with('f') && !name.ends_with("erf") || name.starts_with("__f")
+}
+
+/// Maths functions that exist for `float` and for `double`.
+pub(super) fn is_overloaded(name: &str) -> bool {
+    let is_choice = matches!(name, "min" | "max" | "fmin" | "fmax" | "abs");
+    !is_single_precision(name) && (is_choice || math_function(name))
 }
 
 /// Maths functions: the result has their arguments' floating type.

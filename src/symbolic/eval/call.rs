@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::arith::Origin;
+use super::whole::Demand;
 use super::{Argument, DEPTH_LIMIT, Eval, Frame, LaunchSite, Side};
 use crate::model::project::DeclId;
 use crate::model::types::{Binding, RecordTy, Ty};
@@ -19,7 +21,7 @@ pub(super) struct Arg<'p> {
     pub place: Option<Place>,
     pub value: Option<Value<'p>>,
     pub span: Span,
-    pub is_launch_known: bool,
+    pub origin: Origin<'p>,
 }
 
 /// What a call gave back.
@@ -200,7 +202,6 @@ impl<'p> Eval<'p> {
     pub(super) fn arguments(&mut self, args: &'p [Expr]) -> Vec<Arg<'p>> {
         let mut out = Vec::with_capacity(args.len());
         for e in args {
-            let is_launch_known = self.is_launch_known(e);
             let place = match &e.kind {
                 ExprKind::Name(_) | ExprKind::Index { .. } | ExprKind::Member { .. } => self.place(e),
                 ExprKind::Unary { op: crate::model::UnaryOp::Deref, .. } => self.place(e),
@@ -210,7 +211,10 @@ impl<'p> Eval<'p> {
                 Some(_) => None,
                 None => Some(self.eval(e)),
             };
-            out.push(Arg { place, value, span: e.span, is_launch_known });
+            if let Some(place) = &place {
+                self.remember_type(e, &place.ty);
+            }
+            out.push(Arg { place, value, span: e.span, origin: self.origin(e) });
         }
         out
     }
@@ -466,8 +470,13 @@ impl<'p> Eval<'p> {
             returns_ty: Ty::Unknown,
             launch_known: Vec::new(),
         };
-        frame.launch_known =
-            function.params.iter().zip(&args).filter(|(_, a)| a.is_launch_known).map(|(p, _)| p.name.clone()).collect();
+        frame.launch_known = function
+            .params
+            .iter()
+            .zip(&args)
+            .filter(|(_, a)| a.origin.is_launch_known)
+            .map(|(p, _)| p.name.clone())
+            .collect();
         self.frames.push(frame);
         let returns = self.resolve(&function.returns);
         if let Some(f) = self.frames.last_mut() {
@@ -503,14 +512,15 @@ impl<'p> Eval<'p> {
                 break;
             }
             let ty = self.resolve(&param.ty);
-            let arg = if let Some(a) = args.next() {
-                a
-            } else {
-                let value = match &param.default {
-                    Some(e) => self.eval_into(e, &ty),
-                    None => self.fresh(&ty, Scope::Grid, &param.name),
-                };
-                Arg { place: None, value: Some(value), span: param.span, is_launch_known: false }
+            let arg = match args.next() {
+                Some(a) => a,
+                None => {
+                    let value = match &param.default {
+                        Some(e) => self.eval_into(e, &ty),
+                        None => self.fresh(&ty, Scope::Grid, &param.name),
+                    };
+                    Arg { place: None, value: Some(value), span: param.span, origin: Origin::default() }
+                }
             };
             self.bind_param(param, &ty, &arg);
         }
@@ -525,6 +535,9 @@ impl<'p> Eval<'p> {
             self.declare(&param.name, Local::Place(place));
             return;
         }
+        if let Some(e) = arg.origin.expr {
+            self.want(e, Demand::of(ty));
+        }
         let value = self.arg_value(arg);
         if matches!(value, Value::Closure(_) | Value::Function(..) | Value::Group(_)) {
             self.declare(&param.name, Local::Value(value));
@@ -538,6 +551,9 @@ impl<'p> Eval<'p> {
         };
         let place = self.new_object(param.name.clone(), ty, Rest::Uninitialised);
         self.declare(&param.name, Local::Place(place.clone()));
+        if arg.origin.is_not_negative {
+            self.start_sign(&place, &place.ty, None);
+        }
         self.store(&place, value, arg.span);
     }
 
@@ -745,8 +761,10 @@ impl<'p> Eval<'p> {
             Some(r) => r,
             None => return Value::unknown(Ty::Unknown, scope),
         };
-        let args: Vec<Arg<'p>> =
-            values.iter().map(|v| Arg { place: None, value: Some(v.clone()), span, is_launch_known: false }).collect();
+        let args: Vec<Arg<'p>> = values
+            .iter()
+            .map(|v| Arg { place: None, value: Some(v.clone()), span, origin: Origin::default() })
+            .collect();
         let file = self.file();
         let free: Vec<DeclId> = self
             .project
@@ -899,6 +917,9 @@ impl<'p> Eval<'p> {
                 _ => fields.get(i),
             };
             let Some((at, ty, _)) = field else { break };
+            if let Some(e) = exprs.get(i) {
+                self.want(e, Demand::of(ty));
+            }
             let value = match exprs.get(i).map(|e| &e.kind) {
                 Some(ExprKind::InitList(inner)) => self.construct_args(ty, inner),
                 _ => self.arg_value(arg),
@@ -918,12 +939,7 @@ impl<'p> Eval<'p> {
         let ids = self.methods(record, &record.name.clone());
         let args: Vec<Arg<'p>> = args
             .iter()
-            .map(|a| Arg {
-                place: a.place.clone(),
-                value: a.value.clone(),
-                span: a.span,
-                is_launch_known: a.is_launch_known,
-            })
+            .map(|a| Arg { place: a.place.clone(), value: a.value.clone(), span: a.span, origin: a.origin })
             .collect();
         let Some(id) = self.best_overload(&ids, &[], &args) else { return false };
         let mut bindings = record.bindings.clone();

@@ -33,19 +33,17 @@ impl<'p> Eval<'p> {
         }
         let place = self.new_object(decl.name.clone(), ty.clone(), Rest::Uninitialised);
         // The name is in sight of its own initialiser only in odd code; declared after, an inner name may shadow an outer one.
+        let is_whole = self.open_whole();
         let value = self.initial_value(decl, &ty);
+        let init = decl.init.as_ref().map_or(&[][..], super::whole::initialisers);
+        self.start_sign(&place, &ty, init.first());
+        if is_whole {
+            self.close_initialisers(init);
+        }
         self.declare(&decl.name, Local::Place(place.clone()));
         match value {
             Some(value) => self.initialise(&place, value, decl),
             None => self.default_construct(&place, &ty),
-        }
-    }
-
-    fn taint_name(&mut self, name: &crate::model::Name, value: &Expr) {
-        if self.is_launch_known(value)
-            && let Some(frame) = self.frames.last_mut()
-        {
-            frame.launch_known.push(name.clone());
         }
     }
 

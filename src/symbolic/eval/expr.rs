@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{Eval, Side};
+use super::Eval;
+use super::whole::Demand;
 use crate::model::types::Ty;
 use crate::model::{BinaryOp, CastStyle, Expr, ExprKind, FloatSuffix, Scalar, TypeExpr, UnaryOp};
 use crate::source::Span;
 use crate::symbolic::term::{Op, Poly};
 use crate::symbolic::value::{Base, Closure, Place, RecordValue, Rest, Value};
-use crate::warp::facts::{Division, Divisor, DoubleLiteral, LiteralUse, Scope};
+use crate::warp::facts::Scope;
 
 /// Expressions inside expressions, through calls too.
 const EVAL_DEPTH: u32 = 1200;
@@ -19,7 +20,12 @@ impl<'p> Eval<'p> {
             return Value::unknown(Ty::Unknown, Scope::Lane);
         }
         self.nesting += 1;
+        let is_whole = self.open_whole();
         let value = self.eval_kind(expr);
+        self.remember(expr, &value);
+        if is_whole {
+            self.close_whole(expr, Demand::Kept);
+        }
         self.nesting -= 1;
         value
     }
@@ -51,15 +57,12 @@ impl<'p> Eval<'p> {
             ExprKind::Name(path) => self.eval_name(path, expr.span),
             ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span),
             ExprKind::IncDec { prefix, step, operand } => self.inc_dec(*prefix, *step, operand, expr.span),
-            ExprKind::Binary { op, left, right } => {
-                self.binary_expr(*op, left, right, expr, LiteralUse::DoubleArithmetic)
-            }
+            ExprKind::Binary { op, left, right } => self.binary_expr(*op, left, right, expr),
             ExprKind::Assign { op, target, value } => self.assign(*op, target, value, expr),
             ExprKind::Conditional { condition, then, otherwise } => {
                 let value = self.eval(condition);
                 let condition = self.condition(&value);
                 let (a, b) = self.branch(&condition, expr.span, |e| e.eval(then), |e| e.eval(otherwise));
-                self.arm_literals(expr, then, otherwise, a.as_ref(), b.as_ref());
                 match (a, b) {
                     (Some(a), Some(b)) => {
                         let (a, b) = self.same_type(a, b);
@@ -412,6 +415,7 @@ impl<'p> Eval<'p> {
     fn inc_dec(&mut self, prefix: bool, step: i8, operand: &'p Expr, span: Span) -> Value<'p> {
         let Some(place) = self.place(operand) else { return self.eval(operand) };
         let old = self.load(&place, operand.span);
+        self.change_sign(&place, step > 0);
         let one = Value::int(i64::from(step), Scalar::Int);
         let new = self.arithmetic(BinaryOp::Add, old.clone(), one, span);
         self.store(&place, new.clone(), operand.span);
@@ -426,7 +430,7 @@ impl<'p> Eval<'p> {
                     let ty = self.quiet_type(target);
                     self.construct(&ty, list, value)
                 }
-                _ => self.eval_for(value, target),
+                _ => self.eval(value),
             };
             match self.place(target) {
                 Some(place) => {
@@ -434,6 +438,8 @@ impl<'p> Eval<'p> {
                         // A user-defined operator= copies, as far as memory is concerned.
                     }
                     self.taint(target, value);
+                    self.remember_type(target, &place.ty);
+                    self.change_sign(&place, self.keeps_sign(None, value));
                     self.store(&place, new.clone(), target.span);
                 }
                 None => {
@@ -446,73 +452,26 @@ impl<'p> Eval<'p> {
             self.eval(target);
             return self.eval(value);
         };
-        let operand = self.eval_compound(op, value, &place.ty, expr);
+        let operand = self.eval(value);
+        self.remember_type(target, &place.ty);
         let old = self.load(&place, target.span);
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
             self.note_division(op, target, value, &old, &operand, expr);
         }
+        self.change_sign(&place, self.keeps_sign(Some(op), value));
         let new = self.arithmetic(op, old, operand, expr.span);
         self.store(&place, new.clone(), target.span);
         new
     }
 
-    /// The right side of an assignment: a result that goes to a float at once is narrowed.
-    fn eval_for(&mut self, value: &'p Expr, target: &'p Expr) -> Value<'p> {
-        if let ExprKind::Binary { op, left, right } = &value.kind
-            && self.side == Side::Device
-        {
-            let to_float = self.quiet_type(target).as_scalar() == Some(Scalar::Float);
-            let use_ = if to_float { LiteralUse::NarrowedArithmetic } else { LiteralUse::DoubleArithmetic };
-            return self.binary_expr(*op, left, right, value, use_);
-        }
-        self.eval(value)
-    }
-
-    /// Evaluates an initialiser for a variable of a type.
-    pub(super) fn eval_into(&mut self, value: &'p Expr, ty: &Ty) -> Value<'p> {
-        match &value.kind {
-            ExprKind::Binary { op, left, right } => {
-                let use_ = if ty.as_scalar() == Some(Scalar::Float) {
-                    LiteralUse::NarrowedArithmetic
-                } else {
-                    LiteralUse::DoubleArithmetic
-                };
-                self.binary_expr(*op, left, right, value, use_)
-            }
-            ExprKind::InitList(list) => self.construct(ty, list, value),
-            _ => self.eval(value),
-        }
-    }
-
-    fn eval_compound(&mut self, op: BinaryOp, value: &'p Expr, ty: &Ty, expr: &'p Expr) -> Value<'p> {
-        let operand = self.eval(value);
-        if ty.as_scalar() == Some(Scalar::Float)
-            && let Some((span, v)) = double_literal(value)
-        {
-            let _ = op;
-            self.note_literal(span, v, LiteralUse::NarrowedArithmetic, !is_exact(v), expr.span);
-        }
-        operand
-    }
-
-    fn binary_expr(
-        &mut self,
-        op: BinaryOp,
-        left: &'p Expr,
-        right: &'p Expr,
-        expr: &'p Expr,
-        use_: LiteralUse,
-    ) -> Value<'p> {
+    fn binary_expr(&mut self, op: BinaryOp, left: &'p Expr, right: &'p Expr, expr: &'p Expr) -> Value<'p> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             return self.logical(op, left, right, expr.span);
         }
         let a = self.eval(left);
         let b = self.eval(right);
-        if self.side == Side::Device {
-            if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
-                self.note_division(op, left, right, &a, &b, expr);
-            }
-            self.literal_operands(op, left, right, &a, &b, expr, use_);
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            self.note_division(op, left, right, &a, &b, expr);
         }
         self.arithmetic(op, a, b, expr.span)
     }
@@ -688,9 +647,6 @@ impl<'p> Eval<'p> {
         let ty = self.resolve(ty);
         let value = match &operand.kind {
             ExprKind::InitList(list) => return self.construct(&ty, list, operand),
-            ExprKind::Binary { op, left, right } if ty.as_scalar() == Some(Scalar::Float) => {
-                self.binary_expr(*op, left, right, operand, LiteralUse::NarrowedArithmetic)
-            }
             _ => self.eval(operand),
         };
         let _ = style;
@@ -781,161 +737,9 @@ impl<'p> Eval<'p> {
         }
         poly
     }
-
-    fn note_division(
-        &mut self,
-        op: BinaryOp,
-        left: &'p Expr,
-        right: &'p Expr,
-        a: &Value<'p>,
-        b: &Value<'p>,
-        expr: &Expr,
-    ) {
-        if self.is_quiet() || self.side == Side::Host || self.state.exit.is_some() {
-            return;
-        }
-        let (Value::Int { poly: x, ty: s }, Value::Int { poly: y, ty: t }) = (a, b) else { return };
-        let ty = s.common(*t);
-        let divisor = match y.as_constant() {
-            Some(c) if self.is_launch_known(right) => Divisor::AtLaunch(c, String::new()),
-            Some(c) => Divisor::Constant(c),
-            None => Divisor::Runtime,
-        };
-        let is_folded =
-            x.as_constant().is_some() && !self.is_launch_known(left) && matches!(divisor, Divisor::Constant(_));
-        let not_negative = self.terms.is_proven_not_negative(x) && self.terms.is_proven_not_negative(y);
-        self.events.divisions.push(Division {
-            span: expr.span,
-            function: self.function_name(),
-            left: left.span,
-            right: right.span,
-            is_remainder: op == BinaryOp::Rem,
-            is_signed: ty.is_signed(),
-            bits: ty.size() as u32 * 8,
-            divisor,
-            dividend_not_negative: not_negative,
-            in_loop: self.loop_depth > 0,
-            is_folded,
-        });
-    }
-
-    /// Whether an expression's value is known only through the launch: it names blockDim, gridDim or a kernel parameter.
-    pub(super) fn is_launch_known(&self, expr: &Expr) -> bool {
-        let mut found = false;
-        let mut check = |path: &crate::model::Path| {
-            if let Some(name) = path.as_simple() {
-                let tainted = self.frame().is_some_and(|f| f.launch_known.contains(name));
-                found |= tainted || matches!(name.as_str(), "blockDim" | "gridDim");
-            }
-        };
-        names_in(expr, &mut check);
-        found
-    }
-
-    /// A variable that takes a value known through the launch is known through it too.
-    pub(super) fn taint(&mut self, target: &'p Expr, value: &'p Expr) {
-        if let ExprKind::Name(path) = &target.kind
-            && let Some(name) = path.as_simple()
-            && self.is_launch_known(value)
-            && let Some(frame) = self.frames.last_mut()
-        {
-            frame.launch_known.push(name.clone());
-        }
-    }
-
-    pub(super) fn note_literal(&mut self, span: Span, value: f64, use_: LiteralUse, costs_fp64: bool, context: Span) {
-        if self.is_quiet() || self.side == Side::Host || self.state.exit.is_some() {
-            return;
-        }
-        let instance = self.instance_text();
-        self.events.literals.push(DoubleLiteral {
-            span,
-            function: self.function_name(),
-            instance,
-            value,
-            use_,
-            costs_fp64,
-            context,
-        });
-    }
-
-    fn instance_text(&self) -> Option<String> {
-        let bindings = &self.frame()?.bindings;
-        if bindings.is_empty() {
-            return None;
-        }
-        let list: Vec<String> = bindings.iter().map(|(_, b)| super::types::binding_text(b)).collect();
-        Some(list.join(", "))
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "both operands as source and as value, and what becomes of the result"
-    )]
-    fn literal_operands(
-        &mut self,
-        op: BinaryOp,
-        left: &'p Expr,
-        right: &'p Expr,
-        a: &Value<'p>,
-        b: &Value<'p>,
-        expr: &Expr,
-        use_: LiteralUse,
-    ) {
-        for (literal, other, value) in [(left, right, b), (right, left, a)] {
-            let Some((span, v)) = double_literal(literal) else { continue };
-            if double_literal(other).is_some() || value.ty().as_scalar() != Some(Scalar::Float) {
-                continue;
-            }
-            if let Value::Float { constant: Some(_), .. } = value {
-                continue;
-            }
-            let (use_, costs) = if is_comparison(op) {
-                (LiteralUse::Comparison, !is_exact(v))
-            } else if use_ == LiteralUse::NarrowedArithmetic {
-                (use_, !is_exact(v))
-            } else {
-                (LiteralUse::DoubleArithmetic, true)
-            };
-            self.note_literal(span, v, use_, costs, expr.span);
-        }
-    }
-
-    fn arm_literals(
-        &mut self,
-        expr: &Expr,
-        then: &'p Expr,
-        otherwise: &'p Expr,
-        a: Option<&Value<'p>>,
-        b: Option<&Value<'p>>,
-    ) {
-        if self.side == Side::Host {
-            return;
-        }
-        for (literal, other) in [(then, b), (otherwise, a)] {
-            let (Some((span, v)), Some(other)) = (double_literal(literal), other) else { continue };
-            if matches!(other, Value::Float { ty: Scalar::Float, constant: None, .. }) {
-                self.note_literal(span, v, LiteralUse::Arm, self.loop_depth > 0, expr.span);
-            }
-        }
-    }
 }
 
-/// An unsuffixed floating literal, also behind a sign or parentheses.
-pub(super) fn double_literal(expr: &Expr) -> Option<(Span, f64)> {
-    match &expr.kind {
-        ExprKind::Float { value, suffix: FloatSuffix::None } => Some((expr.span, *value)),
-        ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => double_literal(operand),
-        _ => None,
-    }
-}
-
-/// The value is the same in single precision.
-pub(super) fn is_exact(value: f64) -> bool {
-    (f64::from(value as f32) - value) == 0.0
-}
-
-fn is_comparison(op: BinaryOp) -> bool {
+pub(super) fn is_comparison(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne)
 }
 
@@ -970,7 +774,7 @@ fn float_constant(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-fn float_fold(op: BinaryOp, x: f64, y: f64) -> Option<f64> {
+pub(super) fn float_fold(op: BinaryOp, x: f64, y: f64) -> Option<f64> {
     match op {
         BinaryOp::Add => Some(x + y),
         BinaryOp::Sub => Some(x - y),
@@ -991,24 +795,5 @@ fn has_effects(expr: &Expr) -> bool {
         ExprKind::Cast { operand, .. } => has_effects(operand),
         ExprKind::Member { base, arrow: false, .. } => has_effects(base),
         _ => true,
-    }
-}
-
-fn names_in(expr: &Expr, f: &mut dyn FnMut(&crate::model::Path)) {
-    match &expr.kind {
-        ExprKind::Name(path) => f(path),
-        ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } | ExprKind::IncDec { operand, .. } => {
-            names_in(operand, f);
-        }
-        ExprKind::Member { base, .. } => names_in(base, f),
-        ExprKind::Binary { left, right, .. } => {
-            names_in(left, f);
-            names_in(right, f);
-        }
-        ExprKind::Conditional { condition, then, otherwise } => {
-            [condition, then, otherwise].into_iter().for_each(|e| names_in(e, f));
-        }
-        ExprKind::Call { args, .. } | ExprKind::Construct { args, .. } => args.iter().for_each(|e| names_in(e, f)),
-        _ => {}
     }
 }

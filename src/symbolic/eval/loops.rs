@@ -193,7 +193,7 @@ impl<'p> Eval<'p> {
 
     /// Tests the condition before a trip: `None` undecided, `Some(false)` nobody goes on.
     fn test_trip(&mut self, condition: &'p Expr, exits: &mut Vec<State<'p>>) -> Option<bool> {
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         let c = self.condition(&value);
         if !self.is_decided(&c) {
             return None;
@@ -273,7 +273,7 @@ impl<'p> Eval<'p> {
         let region = self.push_region();
         let mut scope = Scope::Grid;
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             let c = self.condition(&value);
             scope = c.scope;
             self.enter(&c, true, condition.span, GuardKind::Loop);
@@ -283,7 +283,7 @@ impl<'p> Eval<'p> {
         }
         let breaks = self.run_trip(l, mark);
         if let (Some(condition), true, None) = (l.condition, l.is_post_tested, self.state.exit) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             scope = self.condition(&value).scope;
         }
         self.loop_depth -= 1;
@@ -331,7 +331,7 @@ impl<'p> Eval<'p> {
     /// Whether lanes may leave the loop at different trips, as far as its condition tells.
     fn is_lane_dependent_exit(&mut self, l: Loop<'p>) -> bool {
         let Some(condition) = l.condition else { return false };
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         self.condition(&value).scope >= Scope::Warp
     }
 
@@ -377,7 +377,7 @@ impl<'p> Eval<'p> {
         let mark = self.state.guards.len();
         self.loads.clear();
         if let (Some(condition), false) = (l.condition, l.is_post_tested) {
-            let value = self.eval(condition);
+            let value = self.eval_condition(condition);
             let c = self.condition(&value);
             if !self.takers(&c, true).is_empty() {
                 self.enter(&c, true, condition.span, GuardKind::Loop);

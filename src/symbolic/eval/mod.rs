@@ -4,17 +4,20 @@
 //! known for every thread narrows the active threads; one that is not known is taken as true on its own path and remembered
 //! as a guard. The walk never fails: what it does not understand becomes an unknown value with a reason.
 
+mod arith;
 mod builtin;
 mod call;
 mod decl;
 mod entry;
 mod expr;
 mod flow;
+mod literals;
 mod loops;
 mod memory;
 mod names;
 mod stmt;
 mod types;
+mod whole;
 
 pub use types::binding_text;
 
@@ -200,6 +203,11 @@ pub struct Eval<'p> {
     pub(super) pending_subscript: Option<Value<'p>>,
     /// The object whose call operator is about to run.
     pub(super) pending_this: Option<Place>,
+    /// Full expressions being evaluated, one per function on the stack that is inside of one.
+    wholes: Vec<whole::Whole>,
+    spare_wholes: Vec<whole::Whole>,
+    /// Local variables of integer type that the compiler sees to be not negative.
+    not_negative: FxHashSet<u32>,
     pub(super) conditions_cache: Option<Rc<Vec<(Poly, bool)>>>,
 }
 
@@ -271,6 +279,9 @@ impl<'p> Eval<'p> {
             launch_spans: FxHashSet::default(),
             pending_subscript: None,
             pending_this: None,
+            wholes: Vec::new(),
+            spare_wholes: Vec::new(),
+            not_negative: FxHashSet::default(),
             conditions_cache: None,
         };
         eval.define_builtins();

@@ -107,7 +107,7 @@ impl<'p> Eval<'p> {
         if let Some(init) = init {
             self.exec(init);
         }
-        let value = self.eval(condition);
+        let value = self.eval_condition(condition);
         let known = self.condition(&value);
         if is_constexpr && known.poly.as_constant().is_none() {
             // A dependent condition: both sides are looked at, as for any other uniform condition.
