@@ -123,8 +123,11 @@ impl Project {
     /// The kernels a launch in `from` may mean: those with a body that stand nearest, in the end the only one there is.
     pub fn kernels_named(&self, name: &str, from: FileId) -> Vec<DeclId> {
         let Some(all) = self.functions.get(name) else { return Vec::new() };
-        let defined: Vec<DeclId> =
-            all.iter().copied().filter(|id| self.function(*id).quals.is_global && self.function(*id).body.is_some()).collect();
+        let defined: Vec<DeclId> = all
+            .iter()
+            .copied()
+            .filter(|id| self.function(*id).quals.is_global && self.function(*id).body.is_some())
+            .collect();
         let near = self.nearest(Some(&defined), from, |id| *id);
         let is_one_file = defined.iter().all(|id| id.file == defined[0].file);
         if near.is_empty() && is_one_file { defined } else { near }

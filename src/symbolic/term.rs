@@ -306,7 +306,8 @@ impl Terms {
     /// One atom that stands for a sum which is the same for all threads; `None` for anything else.
     fn named_factor(&mut self, poly: &Poly) -> Option<Poly> {
         let is_uniform = poly.terms.len() > 1 && poly.terms.iter().all(|(_, l)| l.as_constant().is_some());
-        (is_uniform && self.scope(poly) <= Scope::Block).then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
+        (is_uniform && self.scope(poly) <= Scope::Block)
+            .then(|| self.derive(Op::Mul, poly, &Poly::constant(1), &Poly::zero()))
     }
 
     fn weight(&self, poly: &Poly) -> u64 {
@@ -317,7 +318,8 @@ impl Terms {
     /// A polynomial with too many terms becomes one unknown, so that cost stays linear; one of loaded data sooner, since
     /// nothing is counted from it.
     fn bounded(&mut self, poly: Poly) -> Poly {
-        let limit = if poly.terms.len() > MAX_DATA_TERMS && !self.is_evaluable(&poly) { MAX_DATA_TERMS } else { MAX_TERMS };
+        let limit =
+            if poly.terms.len() > MAX_DATA_TERMS && !self.is_evaluable(&poly) { MAX_DATA_TERMS } else { MAX_TERMS };
         if poly.terms.len() <= limit {
             return poly;
         }

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::loops::Loop;
-use super::{Eval, LoopFrame, COST_LIMIT, Side, WORK_LIMIT};
+use super::{COST_LIMIT, Eval, LoopFrame, Side, WORK_LIMIT};
 use crate::model::{Expr, ExprKind, Stmt, StmtKind, SwitchCase};
 use crate::source::Span;
 use crate::symbolic::term::{Op, Poly};
