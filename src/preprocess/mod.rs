@@ -69,7 +69,8 @@ impl Default for PreprocessOptions {
 /// Expands every file of a run; the result is indexed by [`FileId`] and does not depend on threads.
 pub fn expand_all(collected: &Collected, options: &PreprocessOptions) -> Vec<Expanded> {
     let prelude = prelude::text(options);
-    let tables = Tables::new(collected, &prelude);
+    let builds: Vec<String> = collected.build_defines.iter().map(|defines| prelude::lines(defines)).collect();
+    let tables = Tables::new(collected, &prelude, &builds);
     let owner = units::owners(collected);
     let mut expanded: Vec<Option<Expanded>> = vec![None; tables.units.len()];
     place(&mut expanded, read_units(&tables, &owner, &units::roots(&owner)));

@@ -55,7 +55,7 @@ pub(crate) struct Pass<'t, 'a> {
 impl<'t, 'a> Pass<'t, 'a> {
     pub(crate) fn new(tables: &'t Tables<'a>, owner: &'t [FileId], root: FileId) -> Self {
         Self {
-            engine: Engine::new(tables, tables.environment.clone()),
+            engine: Engine::new(tables, tables.environment_of(root)),
             owner,
             root,
             once: FxHashSet::default(),

@@ -45,7 +45,14 @@ pub(crate) fn text(options: &PreprocessOptions) -> String {
     let mut text = PREDEFINED.to_owned();
     let _ = writeln!(text, "#define __CUDA_ARCH__ {}", options.sm * 10);
     let _ = writeln!(text, "#define __CUDA_ARCH_LIST__ {}", options.sm * 10);
-    for define in &options.defines {
+    text.push_str(&lines(&options.defines));
+    text
+}
+
+/// `NAME` and `NAME=VALUE` as `#define` lines.
+pub(crate) fn lines(defines: &[String]) -> String {
+    let mut text = String::new();
+    for define in defines {
         let (name, value) = define.split_once('=').unwrap_or((define, "1"));
         // A line end would let a define leave its line.
         let value = value.replace(['\n', '\r'], " ");

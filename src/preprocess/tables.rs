@@ -8,6 +8,7 @@ use super::macros::{Body, Item, Macro, defined_name, parse};
 use super::names::{NO_SYMBOL, Names, Symbol};
 use super::prelude::is_system_header;
 use crate::source::directives::{Directive, DirectiveKind, IncludeName, include_name, scan};
+use crate::source::lexical::skip_space;
 use crate::source::{Collected, FileId};
 
 /// One directive, ready to run.
@@ -57,7 +58,9 @@ pub(crate) struct Tables<'a> {
     /// By [`FileId`].
     pub(crate) units: Vec<Unit<'a>>,
     /// What is defined before the first line of a file.
-    pub(crate) environment: Vec<u32>,
+    environment: Vec<u32>,
+    /// By build: what its command line adds, as symbol and 1 + the index of the macro.
+    builds: Vec<Vec<(Symbol, u32)>>,
 }
 
 /// A file's unit and macros before the macros of all files stand in one list.
@@ -67,15 +70,16 @@ struct Part<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// `prelude` is a text of `#define` lines that precedes every file.
-    pub(crate) fn new(collected: &'a Collected, prelude: &'a str) -> Self {
-        let prelude_directives = scan(prelude);
+    /// `prelude` is a text of `#define` lines that precedes every file, `builds` are such texts for the files of one build each.
+    pub(crate) fn new(collected: &'a Collected, prelude: &'a str, builds: &'a [String]) -> Self {
+        let preludes: Vec<(&str, Vec<Directive>)> =
+            builds.iter().map(String::as_str).chain([prelude]).map(|text| (text, scan(text))).collect();
         let files = collected.sources.files();
         let per_file = files.par_iter().zip(&collected.info).map(|(f, info)| defined_names(&f.text, &info.directives));
         let per_file: Vec<Vec<&str>> = per_file.collect();
         let builtins = ["__LINE__", "__FILE__", "__COUNTER__"];
-        let in_prelude = defined_names(prelude, &prelude_directives);
-        let names = builtins.into_iter().chain(in_prelude).chain(per_file.into_iter().flatten());
+        let in_preludes = preludes.iter().flat_map(|(text, directives)| defined_names(text, directives));
+        let names = builtins.into_iter().chain(in_preludes).chain(per_file.into_iter().flatten());
         let names = Names::new(names);
 
         let parts = files.par_iter().zip(&collected.info).map(|(file, info)| {
@@ -83,7 +87,8 @@ impl<'a> Tables<'a> {
             part(&file.text, &info.directives, &targets, &names)
         });
         let mut parts: Vec<Part<'a>> = parts.collect();
-        parts.push(part(prelude, &prelude_directives, &FxHashMap::default(), &names));
+        let no_targets = FxHashMap::default();
+        parts.extend(preludes.iter().map(|(text, directives)| part(text, directives, &no_targets, &names)));
 
         let mut tables = Self {
             collected,
@@ -92,13 +97,14 @@ impl<'a> Tables<'a> {
             macros: Vec::new(),
             values: Vec::new(),
             units: Vec::with_capacity(parts.len()),
+            builds: Vec::with_capacity(builds.len()),
         };
         tables.add_builtins(builtins);
         for part in parts {
             tables.add(part);
         }
         tables.values = tables.macros.iter().map(value).collect();
-        tables.run_prelude();
+        tables.run_preludes(builds.len());
         tables.fold();
         tables
     }
@@ -149,22 +155,42 @@ impl<'a> Tables<'a> {
         self.units.push(unit);
     }
 
-    /// The prelude is the last unit; it holds definitions only.
-    fn run_prelude(&mut self) {
-        let Some(prelude) = self.units.pop() else { return };
-        for step in &prelude.steps {
-            if let Action::Define { symbol, index } = step.action
-                && let Some(slot) = self.environment.get_mut(symbol as usize)
-            {
-                *slot = index + 1;
+    /// The last units are those of the builds and the prelude's; they hold definitions only.
+    fn run_preludes(&mut self, builds: usize) {
+        let mut defined: Vec<Vec<(Symbol, u32)>> =
+            self.units.split_off(self.units.len().saturating_sub(builds + 1)).iter().map(definitions).collect();
+        for (symbol, definition) in defined.pop().unwrap_or_default() {
+            if let Some(slot) = self.environment.get_mut(symbol as usize) {
+                *slot = definition;
             }
         }
+        self.builds = defined;
+    }
+
+    /// What is defined before the first line of a file: what the user says counts before what its build files say.
+    pub(crate) fn environment_of(&self, file: FileId) -> Vec<u32> {
+        let mut environment = self.environment.clone();
+        let build = self.collected.info(file).and_then(|info| self.builds.get(info.build? as usize));
+        for (symbol, definition) in build.into_iter().flatten() {
+            if let Some(slot) = environment.get_mut(*symbol as usize).filter(|slot| **slot == 0) {
+                *slot = *definition;
+            }
+        }
+        environment
     }
 
     pub(crate) fn text(&self, file: FileId) -> &'a str {
         let files: &'a [_] = self.collected.sources.files();
         files.get(file.0 as usize).map_or("", |f| &f.text)
     }
+}
+
+fn definitions(unit: &Unit) -> Vec<(Symbol, u32)> {
+    let defines = unit.steps.iter().filter_map(|step| match step.action {
+        Action::Define { symbol, index } => Some((symbol, index + 1)),
+        _ => None,
+    });
+    defines.collect()
 }
 
 fn defined_names<'t>(text: &'t str, directives: &[Directive]) -> Vec<&'t str> {
@@ -222,7 +248,7 @@ fn part<'a>(text: &'a str, directives: &[Directive], targets: &FxHashMap<u32, Fi
         steps.push(Step { action, start: directive.start, end: directive.end, next: 0 });
     }
     link_branches(&mut steps);
-    let guard = guard(&steps);
+    let guard = guard(&steps, text);
     Part { unit: Unit { steps, guard }, macros }
 }
 
@@ -258,13 +284,28 @@ fn link_branches(steps: &mut [Step]) {
     }
 }
 
-/// `#ifndef G`, `#define G`, and the `#endif` of the first is the last directive.
-fn guard(steps: &[Step]) -> Option<Symbol> {
+/// `#ifndef G`, `#define G`, the `#endif` of the first is the last directive, and all code stands between.
+fn guard(steps: &[Step], text: &str) -> Option<Symbol> {
     let first = steps.iter().position(|s| !matches!(s.action, Action::Once | Action::Nothing))?;
+    let behind = steps.last()?.end as usize;
+    let mut before = 0;
+    let opens_the_file = steps.get(..=first)?.iter().all(|step| {
+        let is_blank = is_blank(text, before, step.start as usize);
+        before = step.end as usize;
+        is_blank
+    });
+    if !opens_the_file || !is_blank(text, behind, text.len()) {
+        return None;
+    }
     let (Action::If(Condition::Undefined(guard)), Action::Define { symbol, .. }) =
         (&steps.get(first)?.action, &steps.get(first + 1)?.action)
     else {
         return None;
     };
     (guard == symbol && steps.get(first)?.next as usize + 1 == steps.len()).then_some(*symbol)
+}
+
+/// Whether only white space and comments stand in a range.
+fn is_blank(text: &str, start: usize, end: usize) -> bool {
+    skip_space(text.as_bytes(), start, end) >= end
 }

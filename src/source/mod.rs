@@ -5,6 +5,7 @@ pub(crate) mod lexical;
 pub mod directives;
 pub mod load;
 mod paths;
+mod build_files;
 mod screen;
 mod resolve;
 mod settle;

@@ -56,7 +56,13 @@ impl Resolver {
         self.known.contains_key(key)
     }
 
-    pub(crate) fn resolve(&self, includer: &Location, include: IncludeName) -> Option<Location> {
+    /// `build_dirs` are searched behind the include folders of the run.
+    pub(crate) fn resolve(
+        &self,
+        includer: &Location,
+        include: IncludeName,
+        build_dirs: &[Location],
+    ) -> Option<Location> {
         let name = Path::new(include.name);
         if !holds_code(name) {
             return None;
@@ -68,6 +74,7 @@ impl Resolver {
         let found = beside
             .iter()
             .chain(&self.include_dirs)
+            .chain(build_dirs)
             .find_map(|dir| self.file_at(clean(&dir.key.join(name)), clean(&dir.display.join(name))));
         found.or_else(|| self.by_path_end(includer, include))
     }

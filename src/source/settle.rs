@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
+use super::build_files::BuildIndex;
 use super::directives::Directive;
 use super::resolve::Location;
 use super::screen::{Dialect, Screening, calls_cuda, is_hip_path};
@@ -19,6 +20,7 @@ pub(crate) struct Node {
     pub(crate) includes: Vec<Edge>,
     pub(crate) is_asked: bool,
     pub(crate) is_context: bool,
+    pub(crate) build: Option<BuildIndex>,
 }
 
 pub(crate) struct Edge {
@@ -30,7 +32,16 @@ pub(crate) struct Edge {
 
 impl Node {
     pub(crate) fn new(location: Location, text: String, directives: Vec<Directive>, screening: Screening) -> Self {
-        Self { location, text, directives, screening, includes: Vec::new(), is_asked: false, is_context: false }
+        Self {
+            location,
+            text,
+            directives,
+            screening,
+            includes: Vec::new(),
+            is_asked: false,
+            is_context: false,
+            build: None,
+        }
     }
 
     fn is_neutral(&self) -> bool {
@@ -77,6 +88,7 @@ pub(crate) fn settle(
             is_pulled_in: !node.is_asked,
             includes,
             directives: node.directives,
+            build: node.build,
         });
     }
     collected.sources = SourceMap::from_texts(texts);

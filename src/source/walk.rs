@@ -9,6 +9,7 @@ use ignore::WalkBuilder;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::build_files::{BuildFiles, BuildIndex};
 use super::directives::{Directive, DirectiveKind, include_name, scan};
 use super::load::{Loaded, from_bytes, load, reason};
 use super::paths::{clean, has_extension};
@@ -73,6 +74,8 @@ pub struct FileInfo {
     /// In order of offset; the edges of the include graph.
     pub includes: Vec<Include>,
     pub(crate) directives: Vec<Directive>,
+    /// Which of [`Collected::build_defines`] the file is compiled with.
+    pub(crate) build: Option<BuildIndex>,
 }
 
 /// The files of a run. Ids follow the order of the paths.
@@ -81,6 +84,8 @@ pub struct Collected {
     pub sources: SourceMap,
     /// By [`FileId`].
     pub info: Vec<FileInfo>,
+    /// What build files define on the command line, as `NAME` or `NAME=VALUE`.
+    pub(crate) build_defines: Vec<Vec<String>>,
     /// Sorted by path.
     pub passed_over: Vec<(PathBuf, String)>,
     /// Sorted by path.
@@ -135,6 +140,7 @@ struct Collection<'o> {
     options: &'o WalkOptions,
     overlay: FxHashMap<PathBuf, &'o str>,
     resolver: Resolver,
+    build_files: BuildFiles,
     /// Files to start from, by display path; the value says whether the file was named itself.
     asked: BTreeMap<Location, bool>,
     asked_keys: FxHashSet<PathBuf>,
@@ -153,6 +159,7 @@ impl<'o> Collection<'o> {
             options,
             overlay: options.overlay.iter().map(|(path, text)| (overlay_location(path).key, text.as_str())).collect(),
             resolver: Resolver::new(&options.include_dirs),
+            build_files: BuildFiles::default(),
             asked: BTreeMap::new(),
             asked_keys: FxHashSet::default(),
             excluded: FxHashSet::default(),
@@ -166,7 +173,10 @@ impl<'o> Collection<'o> {
 
     fn add_argument(&mut self, path: &Path) {
         match std::fs::canonicalize(path) {
-            Ok(key) if key.is_dir() => self.walk(path, &key),
+            Ok(key) if key.is_dir() => {
+                self.walk(path, &key);
+                self.build_files.add_root(key);
+            }
             Ok(key) => self.ask_for(Location { key, display: clean(path) }),
             Err(error) => self.unreadable.push((path.to_owned(), reason(&error))),
         }
@@ -174,6 +184,7 @@ impl<'o> Collection<'o> {
 
     /// Takes a file that was named itself.
     fn ask_for(&mut self, location: Location) {
+        self.build_files.add_root(root_of(&location));
         self.resolver.add(location.clone());
         self.asked.insert(location, true);
     }
@@ -226,7 +237,8 @@ impl<'o> Collection<'o> {
                 match loaded {
                     Loaded::Text(text) => {
                         self.by_key.insert(location.key.clone(), Some(self.nodes.len()));
-                        self.nodes.push(Node::new(location, text, directives, screening));
+                        let build = self.build_files.find(&location);
+                        self.nodes.push(Node { build, ..Node::new(location, text, directives, screening) });
                     }
                     Loaded::PassedOver(reason) => self.passed_over.push((location.display, reason)),
                     Loaded::Unreadable(reason) => self.unreadable.push((location.display, reason)),
@@ -275,10 +287,12 @@ impl<'o> Collection<'o> {
         if node.screening.dialect.is_some() {
             return Vec::new();
         }
+        let build = node.build.and_then(|index| self.build_files.get(index));
+        let build_dirs = build.map_or(&[][..], |build| build.include_dirs.as_slice());
         with_depth(&node.text, &node.directives)
             .filter(|(d, _)| d.kind == DirectiveKind::Include)
             .filter_map(|(d, unconditional)| {
-                let location = self.resolver.resolve(&node.location, include_name(&node.text, &d)?)?;
+                let location = self.resolver.resolve(&node.location, include_name(&node.text, &d)?, build_dirs)?;
                 Some((d.start, unconditional, location))
             })
             .collect()
@@ -296,7 +310,8 @@ impl<'o> Collection<'o> {
             node.is_asked = self.asked_keys.contains(key);
             node.is_context = !node.is_asked && (!self.resolver.is_known(key) || self.excluded.contains(key));
         }
-        settle(self.nodes, self.passed_over, self.unreadable)
+        let build_defines = self.build_files.into_defines();
+        Collected { build_defines, ..settle(self.nodes, self.passed_over, self.unreadable) }
     }
 }
 
@@ -308,6 +323,13 @@ fn located(root: &Path, root_key: &Path, path: &Path) -> Option<Location> {
         return key.is_file().then_some(Location { key, display });
     }
     Some(Location { key: root_key.join(path.strip_prefix(root).ok()?), display })
+}
+
+/// Where the search for build files ends for a file that was named itself: at the working directory where the file lies below it.
+fn root_of(file: &Location) -> PathBuf {
+    let parent = file.key.parent().unwrap_or(&file.key);
+    let current = std::env::current_dir().and_then(std::fs::canonicalize);
+    current.ok().filter(|dir| parent.starts_with(dir)).unwrap_or_else(|| parent.to_owned())
 }
 
 /// Where an overlay stands; the file need not exist.
