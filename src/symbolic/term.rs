@@ -469,8 +469,8 @@ impl Terms {
             }
             let low_zeros = mask.trailing_zeros();
             if low_zeros < 31 && mask == (0xffff_ffff_u64 >> low_zeros << low_zeros) && self.bounds(a).0 >= 0 {
-                let low = self.rem(a, &Poly::constant(1 << low_zeros));
-                return self.sub(a, &low);
+                let steps = self.div(a, &Poly::constant(1 << low_zeros));
+                return self.scale(&steps, 1 << low_zeros);
             }
         }
         if a == b {
