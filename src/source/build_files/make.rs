@@ -291,7 +291,8 @@ mod tests {
     fn variables_that_double_or_turn_in_circles_end() {
         let mut text = "A0 = -DX=xxxxxxxx\n".to_owned();
         for level in 1..40 {
-            text.push_str(&format!("A{level} = $(A{0}) $(A{0})\n", level - 1));
+            text += &["A", &level.to_string(), " = ", &"$(A0) ".replace('0', &(level - 1).to_string()).repeat(2), "\n"]
+                .concat();
         }
         text.push_str("L = $(L) $(A39)\nF = -DY=$(L) -DZ=$(A39)\n");
         assert_eq!(flags(&text).defines, ["X=xxxxxxxx"]);

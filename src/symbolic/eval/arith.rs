@@ -82,18 +82,18 @@ impl<'p> Eval<'p> {
 
     /// A variable that takes a value known through the launch is known through it too.
     pub(super) fn taint(&mut self, target: &'p Expr, value: &'p Expr) {
-        if let ExprKind::Name(path) = &target.kind {
-            if let Some(name) = path.as_simple() {
-                self.taint_name(name, value);
-            }
+        if let ExprKind::Name(path) = &target.kind
+            && let Some(name) = path.as_simple()
+        {
+            self.taint_name(name, value);
         }
     }
 
     pub(super) fn taint_name(&mut self, name: &crate::model::Name, value: &Expr) {
-        if self.is_launch_known(value) {
-            if let Some(frame) = self.frames.last_mut().filter(|f| !f.launch_known.contains(name)) {
-                frame.launch_known.push(name.clone());
-            }
+        if self.is_launch_known(value)
+            && let Some(frame) = self.frames.last_mut().filter(|f| !f.launch_known.contains(name))
+        {
+            frame.launch_known.push(name.clone());
         }
     }
 

@@ -32,11 +32,11 @@ impl<'p> Eval<'p> {
 
     /// Functions of both sides: `min`, `make_float4`, maths.
     fn common_call(&mut self, name: &str, args: &'p [Expr]) -> Option<Value<'p>> {
-        if let Some(vector) = name.strip_prefix("make_") {
-            if builtin_vector(vector).is_some() {
-                let ty = self.vector_type(vector);
-                return Some(self.construct_args(&ty, args));
-            }
+        if let Some(vector) = name.strip_prefix("make_")
+            && builtin_vector(vector).is_some()
+        {
+            let ty = self.vector_type(vector);
+            return Some(self.construct_args(&ty, args));
         }
         let float = math_function(name);
         match name {

@@ -512,15 +512,14 @@ impl<'p> Eval<'p> {
                 break;
             }
             let ty = self.resolve(&param.ty);
-            let arg = match args.next() {
-                Some(a) => a,
-                None => {
-                    let value = match &param.default {
-                        Some(e) => self.eval_into(e, &ty),
-                        None => self.fresh(&ty, Scope::Grid, &param.name),
-                    };
-                    Arg { place: None, value: Some(value), span: param.span, origin: Origin::default() }
-                }
+            let arg = if let Some(a) = args.next() {
+                a
+            } else {
+                let value = match &param.default {
+                    Some(e) => self.eval_into(e, &ty),
+                    None => self.fresh(&ty, Scope::Grid, &param.name),
+                };
+                Arg { place: None, value: Some(value), span: param.span, origin: Origin::default() }
             };
             self.bind_param(param, &ty, &arg);
         }

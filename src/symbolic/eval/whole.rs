@@ -220,10 +220,10 @@ impl Walk<'_, '_> {
 
     /// A division only compared with a constant needs no right sign; a remainder only where it is compared with zero.
     fn sign_is_lost(&mut self, expr: &Expr, with_zero: bool) {
-        if let ExprKind::Binary { op, .. } = &expr.kind {
-            if *op == BinaryOp::Div || *op == BinaryOp::Rem && with_zero {
-                self.whole.signless.insert(address(expr));
-            }
+        if let ExprKind::Binary { op, .. } = &expr.kind
+            && (*op == BinaryOp::Div || *op == BinaryOp::Rem && with_zero)
+        {
+            self.whole.signless.insert(address(expr));
         }
     }
 
