@@ -69,7 +69,7 @@ pub struct Finding {
     pub span: Span,
     /// One line, with the numbers; no full stop.
     pub message: String,
-    /// Text under the primary span, such as "lane k reads tile[k][y]: 32 words apart".
+    /// Text under the primary span, such as `lane k reads tile[k][y]: 32 words apart`.
     pub label: Option<String>,
     /// Declaration, launch, other side of a race.
     pub related: Vec<(Span, String)>,
@@ -109,7 +109,7 @@ impl Safety {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fix {
     pub safety: Safety,
-    /// What it does and what that gains: "tile[32][33] gives 1 wavefront at all 3 accesses of tile".
+    /// What it does and what that gains: `tile[32][33] gives 1 wavefront at all 3 accesses of tile`.
     pub title: String,
     /// Replacements; spans do not overlap and are never `in_macro`.
     pub edits: Vec<(Span, String)>,

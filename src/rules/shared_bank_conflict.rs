@@ -128,7 +128,7 @@ fn advice(view: &View<'_>, array: Option<&SharedArray>) -> String {
     }
 }
 
-/// "tile[32][33] gives 1 wavefront at all 3 accesses of tile".
+/// `tile[32][33] gives 1 wavefront at all 3 accesses of tile`.
 fn padding_title(view: &View<'_>, array: &SharedArray, padding: &Padding) -> String {
     let inner = padding.dimension_span.map(|span| padded(view.raw(span).trim(), padding.elements));
     let shape = match (&array.dims, inner) {
